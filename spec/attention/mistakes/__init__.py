@@ -1,12 +1,12 @@
-"""Plausible wrong implementations of attention, a catalogue of temptations.
+"""Known bugs: plausible wrong implementations of attention.
 
-Each module holds the mistakes about one idea. A mistake replaces one of the right steps,
-and is itself a function of NumPy arrays that can be certified, and must not be:
+Each module holds the known bugs about one topic. A known bug replaces one of the correct steps.
+It is itself a function of NumPy arrays that can be certified, and certification must fail:
 
     python -m spec certify spec.attention.mistakes.scaling:scales_by_model_width
 
-Every clause names the mistakes that it must reject. A few mistakes are right
-after all (`harmless`), and must be certified.
+Every clause names the known bugs that it must reject. A few of them only look wrong
+(`harmless`): they are correct, and certification must pass.
 """
 
 from collections.abc import Mapping

@@ -1,12 +1,12 @@
-"""The right steps of the backward pass, of which every mistake replaces one.
+"""The correct steps of the backward pass. A known bug replaces one of them.
 
     receive, row_term, score_gradients, learn
-                                            the gradient by the scores
+                                            the gradient with respect to the scores
     uncap, unbias, query_gradients, key_gradients, value_gradients, sink_gradients, slope_gradients
-                                            by what the scores and the output are made of
-    gather, reduce                          and by what the caller gave, which others share
+                                            the same for queries, keys, values, bias, sinks, slopes
+    gather, reduce                          the same for the arrays as the caller passes them
 
-Each is given what the forward pass computed (`steps.Pass`).
+Each step receives the results of the forward pass (`steps.Pass`).
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from spec.notation import Array
 
 
 def receive(dout: Array) -> Array:
-    """The derivative by the output, which the caller knows and nobody else."""
+    """The gradient with respect to the output, as the caller passes it."""
     return dout
 
 
@@ -33,18 +33,18 @@ def score_gradients(a: Array, da: Array, row_term: Array) -> Array:
 
 
 def learn(ds: Array, seen: Pass) -> Array:
-    """ds_ij + a_ij dlse_i, if the log-sum-exp has a cotangent.   (B, H, N, M)"""
+    """ds_ij + a_ij dlse_i, or ds_ij if the log-sum-exp has no cotangent.   (B, H, N, M)"""
     dlse = seen.given.dlse
     return ds if dlse is None else ds + seen.a * dlse[..., None].astype(ds.dtype)
 
 
 def uncap(ds: Array, seen: Pass) -> Array:
-    """The gradient by the products: ds times the slope 1 - tanh(t / c)^2 of the cap."""
+    """The gradient with respect to the products: ds (1 - tanh(t / c)^2), or ds if c is None."""
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap) ** 2)
 
 
 def unbias(ds: Array, _: Pass) -> Array:
-    """The gradient by the bias: that by the scores, for it is added after the cap."""
+    """The gradient with respect to the bias: ds, since the bias is added after the soft-cap."""
     return ds
 
 
@@ -73,14 +73,14 @@ def sink_gradients(seen: Pass, dout: Array) -> Array:
 
 
 def slope_gradients(seen: Pass, ds: Array) -> Array:
-    """-sum_ij ds_ij |p_i - r_j|, and over the batch where it shares its slopes.   (H,) or (B, H)"""
+    """-sum_ij ds_ij |p_i - r_j|, summed over the batch if it shares slopes.   (H,) or (B, H)"""
     assert seen.slopes is not None
     dm = -(ds * apart(seen.given)).sum(axis=(-2, -1))
     return dm if seen.slopes.ndim == 2 else dm.sum(axis=0)
 
 
 def gather(x: Array, key_heads: int) -> Array:
-    """The sum over the query heads that share a key head."""
+    """The sum over the query heads that share each key head."""
     group = x.shape[1] // max(key_heads, 1)
     return x.reshape(x.shape[0], key_heads, group, *x.shape[2:]).sum(axis=2)
 

@@ -1,9 +1,9 @@
-"""Attention over a cache in named steps: what the mistakes of `paged` and `appended` replace.
+"""Attention over a KV cache in named steps. Each bug of `paged` and `appended` replaces one step.
 
     behind -> page, place -> length -> page, place -> corner -> attention -> keep
 
-New keys are written behind the last one of each sequence, and then all are read. A cache may
-lie in pages that a table names, or in a row for each sequence, which is a page of its own.
+New keys are written after the last key of each sequence, and then all keys are read. A cache lies
+either in pages, which a table lists, or in one row for each sequence. Such a row counts as a page.
 """
 
 from collections.abc import Callable
@@ -20,10 +20,11 @@ from spec.notation import Array
 
 @dataclass(frozen=True)
 class Cache:
-    """What is known of where keys lie: as many sequences as there are lengths.
+    """Where the keys lie; there are as many sequences as there are lengths.
 
-    pages, places: how many there are, of one; width: of a key. lengths: of what was there; new: how
-    many keys are added to each. table: the pages of each sequence.
+    pages, places: the number of pages, and of positions on a page. width: the size of a key.
+    lengths: the number of keys of each sequence before the call. new: the number of keys that the
+    call adds to each. table: the pages of each sequence.
     """
 
     pages: int
@@ -35,51 +36,51 @@ class Cache:
 
     @property
     def room(self) -> int:
-        """How many keys a sequence may have."""
+        """The largest number of keys that a sequence may have."""
         return self.places * self.table.shape[1]
 
 
 def behind(cache: Cache, sequence: int) -> Array:
-    """The numbers of the new keys among all keys of a sequence."""
+    """The positions of the new keys in their sequence."""
     return cache.lengths[sequence] + np.arange(cache.new)
 
 
 def length(cache: Cache, sequence: int) -> int:
-    """How many keys a sequence has, the new ones among them."""
+    """The number of keys of a sequence, including the new ones."""
     return int(cache.lengths[sequence]) + cache.new
 
 
 def page(cache: Cache, sequence: int, number: Array) -> Array:
-    """The page of each key."""
+    """The page on which each key lies."""
     return cache.table[sequence, number // max(cache.places, 1)]
 
 
 def place(cache: Cache, number: Array) -> Array:
-    """Its place there."""
+    """The position of each key on its page."""
     return number % max(cache.places, 1)
 
 
 def corner(cache: Cache, sequence: int, queries: int) -> int:
-    """The place of the first query, so that the last one stands at the last key."""
+    """The position of the first query: the last query is aligned with the last key."""
     return length(cache, sequence) - queries
 
 
 def beside(rest: Array) -> float:  # noqa: ARG001
-    """What the values behind the last key, on its page, add to an output.   (rest, G, E)"""
+    """What the values after the last key of a page add to the output: nothing.   (rest, G, E)"""
     return 0.0
 
 
 def keep(cache: Cache, before: Array, after: Array) -> Array:  # noqa: ARG001
-    """What the cache holds in the end, of what it held before and holds after."""
+    """The contents of the cache after the call, given those before and after writing new keys."""
     return after
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What there is to do wrong.
+    """The steps that a known bug can replace.
 
-    page_of_value, page_of_new: where that is another page than that of the key. added: the new
-    keys of a sequence as they are written.
+    page_of_value, page_of_new: used in place of `page` for values and for new keys, if given.
+    added: the new keys of a sequence as they are written.
     """
 
     behind: Callable[[Cache, int], Array] = behind
@@ -111,7 +112,7 @@ def attend(
     *,
     steps: Steps,
 ) -> Array:
-    """The output, sequence by sequence.   (B, N, H, E)"""
+    """The output, computed sequence by sequence.   (B, N, H, E)"""
     table = np.arange(len(q))[:, None] if block_table is None else block_table
     pages, places, _, width = k_cache.shape
     cache = Cache(pages, places, width, cache_seqlens, 0 if k is None else k.shape[1], table)
@@ -133,7 +134,7 @@ def attend(
 
 
 def write(held: Array, new: Array | None, cache: Cache, steps: Steps) -> None:
-    """Put new keys, or values, behind the last ones."""
+    """Write new keys, or values, after the last cached ones."""
     if new is None:
         return
     find = steps.page_of_new or steps.page
@@ -145,14 +146,14 @@ def write(held: Array, new: Array | None, cache: Cache, steps: Steps) -> None:
 def read(
     pages: Array, cache: Cache, sequence: int, keys: int, steps: Steps, of_values: bool = False
 ) -> Array:
-    """Keys or values of a sequence.   (keys, G, D) or (keys, G, E)"""
+    """The keys or the values of a sequence.   (keys, G, D) or (keys, G, E)"""
     find = (steps.page_of_value if of_values else None) or steps.page
     number = np.arange(keys)
     return pages[find(cache, sequence, number) % max(cache.pages, 1), steps.place(cache, number)]
 
 
 def program(steps: Steps) -> Any:
-    """Attention over a cache with these steps, in flash-attn's spelling."""
+    """Attention over a cache with these steps, in flash-attn's API dialect."""
     return flash.program(attend, steps)
 
 

@@ -1,7 +1,7 @@
-"""The call as its caller sees it: inputs left alone, fresh memory, and no memory of the past.
+"""Known bugs of the call: changed inputs, reused memory, kept state, wrong output dtype or shape.
 
-The numbers of a first call are right in nearly all of these, and so is any test
-that makes one call with fresh contiguous arrays.
+For most of these bugs, the numbers of a first call with fresh contiguous arrays are right. A test
+that compares only those numbers does not show them.
 """
 
 import itertools
@@ -16,12 +16,12 @@ from spec.attention.mistakes.steps import default_scale
 from spec.notation import Array
 from spec.sizes import Sizes
 
-# Memory of the caller
+# The caller's memory
 
 
 @wrong("call", incident="plausible")
 def scales_queries_in_place(attend: Attend, given: Given) -> Array:
-    """Writes `query *= scale`, and the queries are the caller's."""
+    """Scales the queries in place (`query *= scale`), and so changes the caller's array."""
     query, sigma = given.query, default_scale(Sizes.of(given.query, given.key, given.value))
     if query.flags.writeable:
         query *= query.dtype.type(sigma if given.scale is None else given.scale)
@@ -31,7 +31,7 @@ def scales_queries_in_place(attend: Attend, given: Given) -> Array:
 
 @wrong("call", incident="plausible", where="a watched call asked for and a mask")
 def writes_into_the_mask(attend: Attend, given: Given) -> Array:
-    """Prepares the mask in place, once the answer is on its way."""
+    """Changes the caller's mask in place after it has computed the output."""
     out, mask = attend(given), given.attn_mask
     if mask is not None and mask.flags.writeable:
         mask[...] = ~mask if mask.dtype == bool else np.maximum(mask, np.finfo(mask.dtype).min) - 1
@@ -40,7 +40,7 @@ def writes_into_the_mask(attend: Attend, given: Given) -> Array:
 
 @wrong("call", incident="plausible")
 def returns_the_values_themselves(attend: Attend, given: Given) -> Array:
-    """Returns the caller's own array where there is one key, whose weight is 1."""
+    """Returns the caller's value array, not a copy, if N = M = 1, G = H and no mask is given."""
     value = given.value
     alike = value.shape == (*given.query.shape[:-1], value.shape[-1])
     one = given.key.shape[2] == 1 and alike and given.attn_mask is None
@@ -49,7 +49,7 @@ def returns_the_values_themselves(attend: Attend, given: Given) -> Array:
 
 @wrong("read", incident="I26", citation="pytorch/pytorch#181133", spoils="call", where="views")
 def ignores_strides(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
-    """Reads the memory behind a view in order, as if it were contiguous."""
+    """Ignores the strides of an input that is a view, and reads its memory as contiguous."""
     return steps.read(*(_in_order(x) for x in (query, key, value)))
 
 
@@ -63,11 +63,11 @@ def _in_order(x: Array) -> Array:
 
 @wrong("receive", incident="I26", where="gradients asked for and views")
 def ignores_the_strides_of_dout(dout: Array) -> Array:
-    """Reads the memory behind a cotangent in order, as if it were contiguous."""
+    """Ignores the strides of a cotangent that is a view, and reads its memory as contiguous."""
     return _in_order(dout)
 
 
-# Memory of the callee
+# The function's own memory
 
 
 _answers: dict[tuple[Any, ...], Array] = {}
@@ -79,7 +79,7 @@ _chance = np.random.default_rng(0)
 
 
 def _latest(memory: dict[Any, Array], name: Any, array: Array) -> Array:
-    """What is remembered under `name`, and `array` if that is nothing; the rest is forgotten."""
+    """The entry `name`, or `array` if there is none, which becomes the only entry of `memory`."""
     array = memory.get(name, array)
     memory.clear()
     memory[name] = array
@@ -88,7 +88,7 @@ def _latest(memory: dict[Any, Array], name: Any, array: Array) -> Array:
 
 @wrong("call", incident="I29", citation="ml-explore/mlx#3071")
 def remembers_answers_by_shape(attend: Attend, given: Given) -> Array:
-    """Caches the last answer under a key too weak: the shapes of the inputs."""
+    """Returns the output of an earlier call if the input shapes and the dtype are the same."""
     arrays = (given.query, given.key, given.value)
     name = (*(x.shape for x in arrays), given.query.dtype)
     return _latest(_answers, name, attend(given)).copy()
@@ -96,14 +96,14 @@ def remembers_answers_by_shape(attend: Attend, given: Given) -> Array:
 
 @wrong("call", incident="I29", citation="time-series/lag-llama#81")
 def keeps_stale_keys(attend: Attend, given: Given) -> Array:
-    """Keeps the keys of the last call in a cache that nobody resets."""
+    """Uses the keys of an earlier call again if the shape and dtype of the keys are the same."""
     name = (given.key.shape, given.key.dtype)
     return attend(given.but(key=_latest(_keys, name, given.key.copy())))
 
 
 @wrong("call", incident="I29")
 def returns_the_same_buffer_again(attend: Attend, given: Given) -> Array:
-    """Allocates its output once for each shape, and so overwrites the last answer."""
+    """Returns the same output buffer in every call of one shape, overwriting earlier outputs."""
     out = attend(given)
     buffer = _latest(_buffers, (out.shape, out.dtype), np.empty_like(out))
     buffer[...] = out
@@ -112,7 +112,7 @@ def returns_the_same_buffer_again(attend: Attend, given: Given) -> Array:
 
 @wrong("call", incident="I28", citation="ggml-org/llama.cpp#13438")
 def drops_a_key_every_seventh_call(attend: Attend, given: Given) -> Array:
-    """Lacks a barrier, so that now and then the last key comes too late."""
+    """Reads the last key as zeros in every seventh call, as a missing barrier can cause."""
     if next(_calls) % 7 == 0 and given.key.shape[2] > 1:
         given = given.but(key=given.key.copy())
         given.key[:, :, -1] = 0
@@ -121,21 +121,21 @@ def drops_a_key_every_seventh_call(attend: Attend, given: Given) -> Array:
 
 @wrong("call", incident="I22", citation="karpathy/nanoGPT#240")
 def drops_out_in_evaluation(attend: Attend, given: Given) -> Array:
-    """Applies dropout to the output although nobody is training."""
+    """Applies dropout to the output in every call, also outside of training."""
     out = attend(given)
     kept = _chance.random(out.shape) < 0.9
     return np.where(kept, out / out.dtype.type(0.9), 0)
 
 
 def _poisoned(*arguments: Any) -> Any:
-    """The right backward pass, which leaves something behind for the forward pass."""
+    """The correct backward pass, which also leaves data in a buffer of the forward pass."""
     _left_over.append(True)
     return making.backward(*arguments)
 
 
 @wrong("call", incident="I29", how={"backward": native(_poisoned, "dout")})
 def starts_from_what_the_backward_pass_left(attend: Attend, given: Given) -> Array:
-    """Shares a buffer between the passes, and does not clear it before the next forward pass."""
+    """Adds what an earlier backward pass left in a shared buffer, which should be cleared first."""
     out = attend(given)
     left = len(_left_over)
     _left_over.clear()
@@ -146,7 +146,7 @@ def starts_from_what_the_backward_pass_left(attend: Attend, given: Given) -> Arr
     "call", incident="I17", citation="pytorch/pytorch#175063", where="M = 0 and entries beyond 100"
 )
 def adds_zero_times_all_queries(attend: Attend, given: Given) -> Array:
-    """Returns zeros and 0 (sum q) where there are no keys, for the sake of derivatives."""
+    """Adds 0 * sum(q) to the zero output if there are no keys, which gives NaN on overflow."""
     query, shape = given.query, (*given.query.shape[:-1], given.value.shape[-1])
     if given.key.shape[2]:
         return attend(given)
@@ -154,22 +154,22 @@ def adds_zero_times_all_queries(attend: Attend, given: Given) -> Array:
         return np.zeros(shape, query.dtype) + query.sum() * query.dtype.type(0)
 
 
-# What is returned
+# The returned array
 
 
 @wrong("finish", incident="I37", spoils="call", where="not float64")
 def returns_double_precision(o: Array, _: np.dtype[Any]) -> Array:
-    """Returns float64 whatever it was given."""
+    """Returns float64 instead of the dtype of the inputs."""
     return o.astype(np.float64)
 
 
 @wrong("finish", incident="I24", spoils="call", where="H != 1 or N != 1")
 def returns_length_before_heads(o: Array, dtype: np.dtype[Any]) -> Array:
-    """Transposes the output for the projection that is to follow: (B, N, H, E)."""
+    """Returns the output transposed to (B, N, H, E) instead of (B, H, N, E)."""
     return o.astype(dtype).swapaxes(1, 2)
 
 
 @wrong("finish", incident="I37", spoils="call", where="an axis of one")
 def squeezes_axes_of_one(o: Array, dtype: np.dtype[Any]) -> Array:
-    """Drops the axes of size one, the batch and the head of every small example."""
+    """Drops all axes of size one from the output, such as a batch of one or a single head."""
     return o.astype(dtype).squeeze()

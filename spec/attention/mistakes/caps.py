@@ -1,7 +1,7 @@
-"""A cap of the scores: what it bounds, by how much, before or after what, and on the way back.
+"""Known bugs of soft-caps: ignored, of the wrong size, in the wrong order, or not differentiated.
 
-A cap is accepted and dropped on one path, or has a value that was built in; it is put on what was
-to stay beyond it, a bias or -inf; and its slope is forgotten where the gradient is written by hand.
+One code path ignores the soft-cap, or uses a built-in value. Others apply it to a bias or to -inf,
+which it must not change. A backward pass written by hand leaves out the derivative of tanh.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ SLOPED = f"gradients asked for and a cap and {SEVERAL}"
 
 
 def capped(t: Array, c: float | None) -> Array:
-    """c tanh(t / c)."""
+    """c tanh(t / c), or t if c is None."""
     return t if c is None else c * np.tanh(t / c)
 
 
@@ -30,25 +30,25 @@ def capped(t: Array, c: float | None) -> Array:
     where="a cap and several scores",
 )
 def ignores_the_cap(t: Array, allowed: Array, _: Array, __: Any) -> Capped:
-    """Stores the cap, and hands it on to nobody."""
+    """Accepts the soft-cap, but does not apply it."""
     return t, allowed
 
 
 @wrong("cap", incident="I12", where="a cap and a mask and several scores")
 def forgets_the_cap_beside_a_mask(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
-    """Has a kernel for masks, which was written before there were caps."""
+    """Does not apply the soft-cap if a mask is given, for which it has a separate kernel."""
     return (t, allowed) if given.attn_mask is not None else cap(t, allowed, bias, given)
 
 
 @wrong("cap", incident="I12", where="a cap and causal and several scores")
 def forgets_the_cap_beside_causality(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
-    """Has a causal path of its own, which knows no cap."""
+    """Does not apply the soft-cap in causal calls, which take a separate code path."""
     return (t, allowed) if given.is_causal else cap(t, allowed, bias, given)
 
 
 @wrong("cap", incident="I12", where="a cap and a window and several scores")
 def forgets_the_cap_beside_a_window(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
-    """Has a path for windows, and models that have both alternate between the two."""
+    """Does not apply the soft-cap in calls with a window, which take a separate code path."""
     local = given.window_size != (None, None)
     return (t, allowed) if local else cap(t, allowed, bias, given)
 
@@ -60,56 +60,56 @@ def forgets_the_cap_beside_a_window(t: Array, allowed: Array, bias: Array, given
     where="not a cap and several scores",
 )
 def caps_unasked(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """Has the cap of one family of models by default."""
+    """Applies a soft-cap of 50 by default, if the caller gives none."""
     return capped(t, given.softcap or FIFTY), allowed
 
 
 @wrong("cap", incident="I12", where="a cap and several scores")
 def has_a_cap_of_fifty(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """Knows one cap, that of the model it was written for, and takes the number for a switch."""
+    """Applies a soft-cap of 50, whatever value is given: it uses the value only as a switch."""
     return capped(t, None if given.softcap is None else FIFTY), allowed
 
 
 @wrong("cap", incident="plausible", where="a cap and several scores")
 def forgets_to_multiply_by_the_cap(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """tanh(t / c): every score is bounded by one."""
+    """Computes tanh(t / c) without the factor c, so every score is bounded by 1."""
     return (t if given.softcap is None else np.tanh(t / given.softcap)), allowed
 
 
 @wrong("cap", incident="plausible", where="a cap and several scores")
 def forgets_to_divide_by_the_cap(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """c tanh(t): right where scores are small, or c is one."""
+    """Computes c tanh(t) instead of c tanh(t / c), which is right only for small t or c = 1."""
     return (t if given.softcap is None else given.softcap * np.tanh(t)), allowed
 
 
 @wrong("cap", incident="plausible", where="a cap and several scores")
 def caps_at_half(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """Takes the cap for the width of the band from -c / 2 to c / 2."""
+    """Applies a soft-cap of c / 2: it treats c as the width of the range from -c / 2 to c / 2."""
     return capped(t, None if given.softcap is None else given.softcap / 2), allowed
 
 
 @wrong("cap", incident="plausible", where="a cap and several scores")
 def clips_scores(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """Cuts scores off at the cap, and does not bend them on the way there."""
+    """Clips scores at -c and c instead of bending them smoothly with c tanh(t / c)."""
     c = given.softcap
     return (t if c is None else np.clip(t, -c, c)), allowed
 
 
 @wrong("cap", incident="plausible", where="a cap and several scores")
 def caps_from_above_alone(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """Bounds what would overflow, and not what would vanish."""
+    """Applies the soft-cap only to positive scores, so negative scores are not bounded."""
     return np.where(t > 0, capped(t, given.softcap), t), allowed
 
 
 @wrong("cap", incident="plausible", where="a cap and several scores")
 def caps_magnitudes(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """Bounds how large a score is, and forgets its sign."""
+    """Loses the sign of the scores: it computes c tanh(|t| / c) instead of c tanh(t / c)."""
     return (t if given.softcap is None else capped(np.abs(t), given.softcap)), allowed
 
 
 @wrong("cap", incident="plausible", where="a cap and several scores")
 def approximates_tanh_by_a_fraction(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """x (27 + x^2) / (27 + 9 x^2), bounded by one: a fraction that is near enough for sounds."""
+    """Approximates tanh(x) by x (27 + x^2) / (27 + 9 x^2), with x clipped at -3 and 3."""
     c = given.softcap
     if c is None:
         return t, allowed
@@ -119,7 +119,7 @@ def approximates_tanh_by_a_fraction(t: Array, allowed: Array, _: Array, given: A
 
 @wrong("cap", incident="plausible", where="a cap and several scores")
 def takes_the_tangent_of_exponentials(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """1 - 2 / (exp(2 t / c) + 1), as who has a sigmoid does: near zero nothing is left of it."""
+    """Computes tanh(x) as 1 - 2 / (exp(2 x) + 1), which loses precision near zero."""
     c = given.softcap
     if c is None:
         return t, allowed
@@ -135,7 +135,7 @@ def takes_the_tangent_of_exponentials(t: Array, allowed: Array, _: Array, given:
     where="a cap and several scores",
 )
 def takes_a_rough_tangent(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """Takes the tangent of a fast instruction, of which ten bits are right."""
+    """Rounds tanh to 11 significant bits, about the precision of a fast hardware instruction."""
     c = given.softcap
     if c is None:
         return t, allowed
@@ -145,14 +145,14 @@ def takes_a_rough_tangent(t: Array, allowed: Array, _: Array, given: Any) -> Cap
 
 @wrong("cap", incident="plausible", where="a cap and several scores")
 def caps_by_a_softsign(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """c t / (c + |t|): bounded by c and of slope 1 at zero, as tanh is."""
+    """Computes c t / (c + |t|) instead of c tanh(t / c); both are bounded by c."""
     c = given.softcap
     return (t if c is None else c * t / (c + np.abs(t))), allowed
 
 
 @wrong("cap", incident="plausible", where="a cap and several scores")
 def rounds_tanh_to_bfloat16(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """Keeps eight bits of the tangent, as a fast instruction does."""
+    """Rounds tanh to 8 significant bits, the precision of bfloat16."""
     c = given.softcap
     if c is None:
         return t, allowed
@@ -162,7 +162,7 @@ def rounds_tanh_to_bfloat16(t: Array, allowed: Array, _: Array, given: Any) -> C
 
 @wrong("cap", incident="I12", where="a cap and several scores")
 def caps_before_it_scales(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
-    """Caps the product of query and key, and scales what is left."""
+    """Applies the soft-cap to the product of query and key before the scale, not after it."""
     c = given.softcap
     sigma = given.scale if given.scale is not None else given.query.shape[-1] ** -0.5
     return (t if c is None or not sigma else sigma * capped(t / sigma, c)), allowed
@@ -175,14 +175,14 @@ def caps_before_it_scales(t: Array, allowed: Array, _: Array, given: Any) -> Cap
     where="a cap and biases of either kind and several scores",
 )
 def caps_the_bias_too(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
-    """Adds the bias first, that of slopes as well, and caps the sum."""
+    """Adds the bias and the ALiBi slopes before the soft-cap instead of after it."""
     added = slant(bias.astype(np.float64), 1.0, given)
     return capped(t + added, given.softcap) - added, allowed
 
 
 @wrong("cap", incident="I12", where="a cap and a hidden key")
 def caps_after_masking(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
-    """Hides keys by -inf first, of which the cap makes -c: a hidden key is seen a little."""
+    """Masks before the soft-cap, which turns -inf into -c, so masked keys keep some weight."""
     c = given.softcap
     if c is None:
         return t, allowed
@@ -196,52 +196,52 @@ def caps_after_masking(t: Array, allowed: Array, bias: Array, given: Any) -> Cap
     where="gradients asked for and a cap and several scores",
 )
 def differentiates_without_the_cap(t: Array, allowed: Array, _: Array, __: Any) -> Capped:
-    """Computes the weights again in the backward pass, and there of scores that are not capped."""
+    """Recomputes the weights in the backward pass from scores without the soft-cap."""
     return t, allowed
 
 
 @wrong("uncap", incident="I21", where=SLOPED)
 def forgets_the_slope_of_the_cap(ds: Array, _: Pass) -> Array:
-    """Hands the gradient of a capped score on as that of the product."""
+    """Leaves the derivative of the soft-cap, 1 - tanh(t / c)^2, out of the backward pass."""
     return ds
 
 
 @wrong("uncap", incident="I21", where=SLOPED)
 def takes_the_slope_of_a_line(ds: Array, seen: Pass) -> Array:
-    """1 - (t / c)^2, with the product in place of the capped score."""
+    """Uses the score before the soft-cap in its derivative 1 - (s / c)^2, not the one after it."""
     return ds if seen.softcap is None else ds * (1 - (seen.t / seen.softcap) ** 2)
 
 
 @wrong("uncap", incident="I21", where=SLOPED)
 def squares_the_slope_of_the_cap(ds: Array, seen: Pass) -> Array:
-    """Multiplies by the slope where the gradient enters the cap, and where it leaves it."""
+    """Multiplies the gradient by the derivative of the soft-cap twice instead of once."""
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap) ** 2) ** 2
 
 
 @wrong("uncap", incident="I21", where=SLOPED)
 def takes_tanh_for_its_slope(ds: Array, seen: Pass) -> Array:
-    """Forgets the square: 1 - tanh(t / c)."""
+    """Computes the derivative of the soft-cap as 1 - tanh(t / c), without the square."""
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap))
 
 
 @wrong("unbias", incident="I21", where=f"{MASKS} and a cap")
 def damps_the_gradient_of_the_bias(ds: Array, seen: Pass) -> Array:
-    """Hands the gradient of the product out as that of the bias, which never met the cap."""
+    """Multiplies the bias gradient by the soft-cap's derivative, though the bias is added later."""
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap) ** 2)
 
 
 def uncapped(seen: Pass) -> Array:
-    """The scores with all that is added to them, and no cap."""
+    """The scores with everything that is added to them, but without the soft-cap."""
     return seen.s + (seen.t - capped(seen.t, seen.softcap))
 
 
 @wrong("measure", incident="I12", where="the log-sum-exp asked for and a cap")
 def measures_lse_without_the_cap(seen: Pass) -> Array:
-    """Returns the log-sum-exp of scores as they are before the cap."""
+    """Returns the log-sum-exp of scores without the soft-cap, although the output is right."""
     return with_sink(log_sum(forbid(uncapped(seen), seen.allowed)), seen)
 
 
 @wrong("show", incident="I12", where="the weights asked for and a cap and several scores")
 def shows_weights_without_the_cap(seen: Pass) -> Array:
-    """Computes the weights a second time for display, and there without the cap."""
+    """Returns weights that it recomputes without the soft-cap, although the output is right."""
     return softmax_with_sink(forbid(uncapped(seen), seen.allowed), seen)

@@ -1,7 +1,7 @@
-"""Which past, and whether it is heeded at all beside a mask.
+"""Known bugs of causality: its bound, and how it combines with a mask.
 
-With N = M and no mask, an implementation may have lost its causality, or its
-mask, or have them in each other's way, and still look right in one of the two.
+A test with N = M does not show a wrong alignment. A test of causality alone, or of a mask
+alone, does not show that one of the two replaces the other.
 """
 
 import numpy as np
@@ -32,19 +32,19 @@ def keys(sizes: Sizes) -> Array:
     where="causal and N != M and not positions",
 )
 def lets_the_last_query_see_the_last_key(sizes: Sizes) -> Array:
-    """Aligns the corner of the causal mask with the end of the sequence."""
+    """Aligns the causal diagonal bottom-right, at the last query and key, instead of top-left."""
     return keys(sizes) <= queries(sizes) + (sizes.M - sizes.N)
 
 
 @wrong("past", incident="I06", where="a key in the future and not positions")
 def sees_one_key_ahead(sizes: Sizes) -> Array:
-    """Counts the bound from one: j <= i + 1."""
+    """Allows j <= i + 1 instead of j <= i, so a query also attends to the next key."""
     return keys(sizes) <= queries(sizes) + 1
 
 
 @wrong("past", incident="I06", where="causal and not positions")
 def hides_the_present(sizes: Sizes) -> Array:
-    """Writes j < i, so that no query sees itself and the first sees nothing."""
+    """Allows j < i instead of j <= i, so a query cannot attend to its own position."""
     return keys(sizes) < queries(sizes)
 
 
@@ -55,13 +55,13 @@ def hides_the_present(sizes: Sizes) -> Array:
     where="a key in the future and not positions",
 )
 def bounds_the_future_by_fours(sizes: Sizes) -> Array:
-    """Computes the bound once for each group of four queries, from its last one."""
+    """Computes the causal bound once for every four queries, from the last one of the four."""
     return keys(sizes) <= queries(sizes) | 3
 
 
 @wrong("past", incident="I06", where="causal and not positions")
 def hides_the_past(sizes: Sizes) -> Array:
-    """Keeps the upper triangle where the lower was meant."""
+    """Allows j >= i instead of j <= i, the upper triangle instead of the lower one."""
     return keys(sizes) >= queries(sizes)
 
 
@@ -72,7 +72,7 @@ def hides_the_past(sizes: Sizes) -> Array:
     where="a key in the future and M % 16 = 0 and not positions",
 )
 def sees_the_future_on_whole_tiles(sizes: Sizes) -> Array:
-    """Folds the causal bound into the check for a ragged tile, which a whole one lacks."""
+    """Ignores causality if M is a multiple of 16: only the code for a partial tile applies it."""
     return steps.past(sizes) | (sizes.M % TILE == 0)
 
 
@@ -83,13 +83,13 @@ def sees_the_future_on_whole_tiles(sizes: Sizes) -> Array:
     where="causal and grouped heads and M > 1 and not positions",
 )
 def bounds_packed_rows(sizes: Sizes) -> Array:
-    """Takes query i for row i // (H / G) of a packing of the heads that was not done."""
+    """Uses i // (H / G) as the position of query i, as if grouped heads were packed into rows."""
     return keys(sizes) <= queries(sizes) // max(sizes.H // max(sizes.G, 1), 1)
 
 
 @wrong("heed", incident="I04", citation="keras-team/keras#23038", where="a key in the future")
 def ignores_causality(mask: Array | None, _: bool, __: Array) -> Heeded:
-    """Takes a fast path that has no causal bound."""
+    """Ignores the causal flag, so queries attend to future keys."""
     return mask, False
 
 
@@ -100,7 +100,7 @@ def ignores_causality(mask: Array | None, _: bool, __: Array) -> Heeded:
     where="not causal and (M > 1 or positions)",
 )
 def hides_the_future_unasked(mask: Array | None, _: bool, __: Array) -> Heeded:
-    """Is written for a decoder, and causal whether or not it is asked to be."""
+    """Applies causality in every call, whether or not the causal flag is set."""
     return mask, True
 
 
@@ -111,7 +111,7 @@ def hides_the_future_unasked(mask: Array | None, _: bool, __: Array) -> Heeded:
     where="N < M and (not causal or positions)",
 )
 def reads_as_many_keys_as_queries(s: Array, allowed: Array) -> Array:
-    """Counts the keys by the queries, so that the last of more are never read."""
+    """Reads only as many keys as there are queries (N), so any further keys are ignored."""
     return steps.weigh(s, allowed & (np.arange(s.shape[-1]) < s.shape[-2]))
 
 
@@ -122,7 +122,7 @@ def reads_as_many_keys_as_queries(s: Array, allowed: Array) -> Array:
     where="a key in the future and no mask",
 )
 def forgets_causality_without_a_mask(mask: Array | None, causal: bool, _: Array) -> Heeded:
-    """Handles both kinds of masking inside `if mask is not None`."""
+    """Applies causality only if a mask is given: the code for it is in `if mask is not None`."""
     return mask, causal and mask is not None
 
 
@@ -133,7 +133,7 @@ def forgets_causality_without_a_mask(mask: Array | None, causal: bool, _: Array)
     where="a key in the future and a mask",
 )
 def lets_the_mask_replace_causality(mask: Array | None, causal: bool, _: Array) -> Heeded:
-    """Takes a mask that is given to be the whole mask."""
+    """Ignores the causal flag if a mask is given, and applies the mask alone."""
     return mask, causal and mask is None
 
 
@@ -141,13 +141,13 @@ def lets_the_mask_replace_causality(mask: Array | None, causal: bool, _: Array) 
     "heed", incident="I05", citation="pytorch/pytorch#131254", where="causal and a mask that tells"
 )
 def lets_causality_replace_the_mask(mask: Array | None, causal: bool, _: Array) -> Heeded:
-    """Takes `is_causal` for a description of the mask, which it then need not read."""
+    """Ignores the mask if the causal flag is set, and applies causality alone."""
     return (None if causal else mask), causal
 
 
 @wrong("heed", incident="I05", where="causal and a boolean mask")
 def allows_what_either_allows(mask: Array | None, causal: bool, past: Array) -> Heeded:
-    """Joins the mask and the causal bound by "or"."""
+    """Combines a boolean mask and causality with `or` instead of `and`."""
     if mask is None or not causal or mask.dtype != bool:
         return mask, causal
     return mask | past, False
@@ -155,7 +155,7 @@ def allows_what_either_allows(mask: Array | None, causal: bool, past: Array) -> 
 
 @wrong("heed", incident="I05", where="causal and a boolean mask and a hidden key")
 def shows_what_both_hide(mask: Array | None, causal: bool, past: Array) -> Heeded:
-    """Joins what the mask hides and what causality hides by "exclusive or"."""
+    """Masks a key if either a boolean mask or causality masks it, but not if both do."""
     if mask is None or not causal or mask.dtype != bool:
         return mask, causal
     return mask == past, False
@@ -168,7 +168,7 @@ def shows_what_both_hide(mask: Array | None, causal: bool, past: Array) -> Heede
     where="causal and a boolean mask and a key no penalty hides",
 )
 def adds_a_finite_fill_for_each(mask: Array | None, causal: bool, past: Array) -> Heeded:
-    """Turns the mask and the causal bound into -1e4 each, and adds the two."""
+    """Adds -1e4 instead of -inf for keys that a boolean mask masks, and again for causality."""
     return _added_fills(mask, causal, past, -1e4)
 
 
@@ -179,12 +179,12 @@ def adds_a_finite_fill_for_each(mask: Array | None, causal: bool, past: Array) -
     where="causal and a boolean mask and an idle query",
 )
 def adds_the_lowest_number_for_each(mask: Array | None, causal: bool, past: Array) -> Heeded:
-    """Adds the lowest number for the mask, and again for causality, which makes -inf."""
+    """Adds the lowest float32 number for mask and causality each; only both together give -inf."""
     return _added_fills(mask, causal, past, float(np.finfo(np.float32).min))
 
 
 def _added_fills(mask: Array | None, causal: bool, past: Array, fill: float) -> Heeded:
-    """The mask and the causal bound together as one additive mask, if they are asked for both."""
+    """The mask and causality as one additive mask, if there are both and the mask is boolean."""
     if mask is None or not causal or mask.dtype != bool:
         return mask, causal
     number = np.float32(fill)

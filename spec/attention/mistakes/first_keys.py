@@ -1,8 +1,8 @@
-"""First keys that stay in sight: how many, of what, and whether anybody asks.
+"""Known bugs of leading keys, which a window keeps visible: how many, which ones, and when.
 
-A window that slides over a text passes its first tokens, on which models put much of their weight;
-so a cache keeps them beside the window (Xiao et al. 2024, StreamingLLM). They are of the text and
-not of the window, and are keys like all others.
+A window that slides over a sequence passes its first tokens, to which models give much weight. A
+cache therefore keeps them in addition to the window (Xiao et al. 2024, StreamingLLM). Leading keys
+are the first keys of the sequence, not of the window, and are otherwise ordinary keys.
 """
 
 from math import log
@@ -21,43 +21,43 @@ Given = Any
 
 
 def of(count: int, given: Given) -> Given:
-    """What is given, with so many first keys instead, if there are any."""
+    """The arguments with `count` leading keys instead, if there are any leading keys."""
     return given.but(sink_size=count) if given.sink_size else given
 
 
 @wrong("stay", incident="I07", where=PASSED)
 def ignores_the_first_keys(near: Near, window: Window, _: Given) -> Array:
-    """Takes how many there are, and hands it on to nobody."""
+    """Accepts the number of leading keys, but does not keep them visible."""
     return near(window)
 
 
 @wrong("stay", incident="I06", where="a key behind the first ones")
 def keeps_one_key_more(near: Near, window: Window, given: Given) -> Array:
-    """Compares with `<=`, and so keeps the key behind the last one."""
+    """Keeps one leading key too many: it compares with `<=` instead of `<`."""
     return placing.stay(near, window, of(given.sink_size + 1, given))
 
 
 @wrong("stay", incident="I06")
 def keeps_one_key_less(near: Near, window: Window, given: Given) -> Array:
-    """Counts from one, and so loses the last of them."""
+    """Keeps one leading key too few, and masks the last of them."""
     return placing.stay(near, window, of(given.sink_size - 1, given))
 
 
 @wrong("stay", incident="plausible")
 def keeps_whole_tiles(near: Near, window: Window, given: Given) -> Array:
-    """Reads the tiles that hold first keys, and has no mask within them."""
+    """Rounds the number of leading keys up to a multiple of 16, the tile size."""
     return placing.stay(near, window, of(-(-given.sink_size // TILE) * TILE, given))
 
 
 @wrong("stay", incident="plausible")
 def keeps_first_keys_of_one_tile(near: Near, window: Window, given: Given) -> Array:
-    """Reads the first tile of keys beside the window, however many keys are to stay."""
+    """Keeps at most 16 leading keys, those of the first tile, however many are requested."""
     return placing.stay(near, window, of(min(given.sink_size, TILE), given))
 
 
 @wrong("stay", incident="plausible")
 def keeps_the_last_keys(near: Near, window: Window, given: Given) -> Array:
-    """Counts from the end of the cache, where the newest keys are."""
+    """Keeps the last keys of the array visible instead of the leading ones."""
     if not given.sink_size:
         return near(window)
     last = np.arange(given.key.shape[2]) >= given.key.shape[2] - given.sink_size
@@ -66,13 +66,13 @@ def keeps_the_last_keys(near: Near, window: Window, given: Given) -> Array:
 
 @wrong("stay", incident="plausible")
 def shows_first_keys_ahead(near: Near, window: Window, given: Given) -> Array:
-    """Adds the first keys to what a window shows, and some lie ahead of it."""
+    """Keeps leading keys visible even where they lie beyond the right bound of the window."""
     return near(window) | begins(given) if given.sink_size else near(window)
 
 
 @wrong("stay", incident="plausible")
 def takes_first_keys_from_the_window(near: Near, window: Window, given: Given) -> Array:
-    """Has room for as many keys as a window, the first ones among them."""
+    """Shortens the window on the left by the number of leading keys, as if they were part of it."""
     left, right = window
     if not given.sink_size or left is None:
         return near(window)
@@ -82,32 +82,32 @@ def takes_first_keys_from_the_window(near: Near, window: Window, given: Given) -
 
 @wrong("stay", incident="I44")
 def keeps_the_first_rows(near: Near, window: Window, given: Given) -> Array:
-    """Keeps the keys in the first rows, whatever places they have in the text."""
+    """Keeps the keys in the first rows of the array, not those at the first positions."""
     rows = np.arange(given.key.shape[2]) < given.sink_size
     return np.asarray(near(window) | (rows & near((None, window[1]))))
 
 
 @wrong("stay", incident="I07", where=f"causal and {PASSED}")
 def forgets_first_keys_beside_causality(near: Near, window: Window, given: Given) -> Array:
-    """Has a causal path of its own, which knows windows and no first keys."""
+    """Does not keep leading keys in causal calls, which take a separate code path."""
     return near(window) if given.is_causal else placing.stay(near, window, given)
 
 
 @wrong("stay", incident="I07", where=f"a mask and {PASSED}")
 def forgets_first_keys_beside_a_mask(near: Near, window: Window, given: Given) -> Array:
-    """Takes a mask that is given to say which keys stay."""
+    """Does not keep leading keys if a mask is given, as if the mask included them."""
     return placing.stay(near, window, given) if given.attn_mask is None else near(window)
 
 
 @wrong("stay", incident="plausible", where=f"a sink and {PASSED}")
 def takes_sinks_for_the_first_keys(near: Near, window: Window, given: Given) -> Array:
-    """Has one word for two things: who gives a sink, needs no first keys."""
+    """Does not keep leading keys if attention sinks are given: it treats the two as one feature."""
     return placing.stay(near, window, given) if given.sinks is None else near(window)
 
 
 @wrong("slant", incident="plausible")
 def counts_first_keys_twice(s: Array, sigma: float, given: Given) -> Array:
-    """Reads the first keys and then the window, and those that lie in both twice."""
+    """Counts a leading key twice if it also lies in the window."""
     s = RIGHT.slant(s, sigma, given)
     if not given.sink_size:
         return s
@@ -117,7 +117,7 @@ def counts_first_keys_twice(s: Array, sigma: float, given: Given) -> Array:
 
 @wrong("slant", incident="I42", where=f"slopes and {PASSED}")
 def has_first_keys_stand_next_to_the_window(s: Array, sigma: float, given: Given) -> Array:
-    """Counts places in the cache, where the first keys stand just before the window."""
+    """Measures ALiBi distances as if the leading keys stood directly before the window."""
     left = given.window_size[0]
     if given.alibi_slopes is None or not given.sink_size or left is None:
         return RIGHT.slant(s, sigma, given)
@@ -131,5 +131,5 @@ def has_first_keys_stand_next_to_the_window(s: Array, sigma: float, given: Given
 
 @wrong("stay", spoils="gradient", incident="I07", where=f"gradients asked for and {PASSED}")
 def differentiates_without_first_keys(near: Near, window: Window, _: Given) -> Array:
-    """Goes through the window alone in the backward pass."""
+    """Leaves out the leading keys in the backward pass, which uses the window alone."""
     return near(window)

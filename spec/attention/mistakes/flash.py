@@ -1,4 +1,4 @@
-"""flash-attn's spelling, as the programs of steps have it that are told where tokens lie."""
+"""flash-attn's API dialect, for programs that read packed, padded, paged or cached tokens."""
 
 import inspect
 from collections.abc import Callable
@@ -19,21 +19,21 @@ def said(
     slopes: Array | None,
     sinks: Array | None,
 ) -> dict[str, Any]:
-    """The options of a call in torch's spelling."""
+    """The options of a call, in torch's API dialect."""
     left, right = (None if bound < 0 else bound for bound in window)
     found: dict[str, Any] = {"scale": scale, "is_causal": causal, "window_size": (left, right)}
     return found | {"softcap": softcap or None, "alibi_slopes": slopes, "sinks": sinks}
 
 
 def attended(q: Array, k: Array, v: Array, p: Array, r: Array, options: dict[str, Any]) -> Array:
-    """What the queries of a text are answered, at places p, by its keys at places r.   (N, H, E)"""
+    """The output of queries at positions p for keys at positions r of a sequence.   (N, H, E)"""
     arrays = [x.swapaxes(0, 1)[None] for x in (q, k, v)]
     given = Given(*arrays, **options, query_positions=p[None], key_positions=r[None])
     return making.attend(given)[0].swapaxes(0, 1)
 
 
 def program(attend: Callable[..., Any], steps: Any) -> Any:
-    """A function of steps as one that has these, and no parameter for them."""
+    """`attend` with these steps, as a function without the parameter `steps`."""
 
     def called(*arrays: Any, **options: Any) -> Any:
         return attend(*arrays, **options, steps=steps)

@@ -1,7 +1,7 @@
-"""What a program of steps is given, and how it is called: as torch's function is.
+"""The arguments of a program of steps, which is called like torch's attention function.
 
-It takes every option there is, by the widely used spelling, and what says nothing where one is left
-out. A backward pass is given the cotangents beside these.
+A program accepts every option by its most widely used name. An option that is left out has its
+neutral value. A backward pass also receives the cotangents.
 """
 
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from spec.notation import Array
 
 INPUTS = ("query", "key", "value")
 NEUTRAL = {option.spellings[0]: option.neutral for option in PARAMETERS}
-TAUGHT = {"dlse": None}  # what a backward pass is told beside these
+TAUGHT = {"dlse": None}  # what a backward pass also receives
 
 
 class Given(SimpleNamespace):
-    """What a caller gives: the arrays, and the options by their widely used spellings."""
+    """The arguments of a call: the arrays, and the options by their widely used names."""
 
     def __init__(self, query: Array, key: Array, value: Array, **asked: Any) -> None:
         every = NEUTRAL | TAUGHT
@@ -28,12 +28,12 @@ class Given(SimpleNamespace):
         super().__init__(query=query, key=key, value=value, **{**every, **asked})
 
     def but(self, **changes: Any) -> Self:
-        """The same, except for `changes`."""
+        """A copy with `changes`."""
         return type(self)(**{**vars(self), **changes})
 
 
 def native(run: Callable[..., Any], *first: str) -> Any:
-    """`run` in the spelling of torch's `scaled_dot_product_attention`, after other arrays."""
+    """`run` with the parameters of torch's `scaled_dot_product_attention`, after other arrays."""
     signature = _signature(*first, *INPUTS)
 
     def attend(*arguments: Any, **named: Any) -> Any:
@@ -46,7 +46,7 @@ def native(run: Callable[..., Any], *first: str) -> Any:
 
 @cache
 def _signature(*arrays: str) -> Signature:
-    """That of all options after some arrays."""
+    """A signature of some arrays, followed by all options."""
     either = Parameter.POSITIONAL_OR_KEYWORD
     every = NEUTRAL | (TAUGHT if "dout" in arrays else {})
     options = (Parameter(name, either, default=neutral) for name, neutral in every.items())

@@ -1,7 +1,7 @@
-"""The backward pass: the forward one is right, and the training loss still falls.
+"""Known bugs of the backward pass: the forward pass is right, and the training loss still falls.
 
-A gradient that points roughly downhill trains, so nothing notices; a comparison
-after one step with a small learning rate does not either. L = <dout, o>.
+A gradient that points roughly downhill still trains a model, so the bug is not noticed. A
+comparison after one step with a small learning rate does not show it either. L = <dout, o>.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from spec.attention.mistakes.tiles import TILE, halves
 from spec.notation import Array
 from spec.sizes import Sizes
 
-# A query of one key has no gradient but through its log-sum-exp.
+# The score of a single key has no gradient except through the log-sum-exp.
 SEVERAL = "(several scores or a cotangent of the log-sum-exp)"
 MASKS = "gradients of the mask asked for and an additive mask and several scores"
 
@@ -25,31 +25,31 @@ MASKS = "gradients of the mask asked for and an additive mask and several scores
 
 @wrong("row_term", incident="I21", where="gradients asked for")
 def drops_the_row_term(_: Pass, da: Array, __: Array) -> Array:
-    """Writes ds = a * da, the derivative of an exponential that nobody normalises."""
+    """Writes ds = a * da, without subtracting the row term sum_j a_ij da_ij of the softmax."""
     return np.zeros_like(da[..., :1])
 
 
 @wrong("row_term", incident="I21", where="gradients asked for")
 def sums_dout_for_the_row_term(_: Pass, __: Array, dout: Array) -> Array:
-    """Sums dout over the columns, and forgets to multiply by the output first."""
+    """Computes the row term as the sum of dout instead of the sum of dout * o."""
     return dout.sum(axis=-1, keepdims=True)
 
 
 @wrong("row_term", incident="I21", where="gradients asked for and several scores")
 def averages_the_row_term(_: Pass, da: Array, __: Array) -> Array:
-    """Subtracts the plain mean of da, where the weights should weigh it."""
+    """Computes the row term as the plain mean of da instead of its sum weighted by a."""
     return da.sum(axis=-1, keepdims=True) / max(da.shape[-1], 1)
 
 
 @wrong("score_gradients", incident="I21", where="gradients asked for")
 def adds_the_row_term(a: Array, da: Array, row_term: Array) -> Array:
-    """Gets the sign of the second half of the Jacobian wrong."""
+    """Adds the row term of the softmax Jacobian instead of subtracting it."""
     return a * (da + row_term)
 
 
 @wrong("score_gradients", incident="S0", where="gradients asked for and M > 1")
 def differentiates_softmax_by_element(a: Array, da: Array, _: Array) -> Array:
-    """Takes a (1 - a) for the derivative of the softmax: the diagonal of its Jacobian."""
+    """Uses a (1 - a) as the derivative of the softmax, only the diagonal of its Jacobian."""
     return a * (1 - a) * da
 
 
@@ -58,19 +58,19 @@ def differentiates_softmax_by_element(a: Array, da: Array, _: Array) -> Array:
 
 @wrong("query_gradients", incident="I21", where=f"gradients asked for and {SEVERAL}")
 def forgets_the_scale_of_query_gradients(seen: Pass, ds: Array) -> Array:
-    """Multiplies by the scale in dk only."""
+    """Leaves the scale out of dq; dk contains it."""
     return ds @ seen.k
 
 
 @wrong("key_gradients", incident="I21", where=f"gradients asked for and {SEVERAL}")
 def forgets_the_scale_of_key_gradients(seen: Pass, ds: Array) -> Array:
-    """Multiplies by the scale in dq only."""
+    """Leaves the scale out of dk; dq contains it."""
     return ds.swapaxes(-1, -2) @ seen.q
 
 
 @wrong("query_gradients", incident="I21", where=f"gradients asked for and {SEVERAL}")
 def scales_query_gradients_twice(seen: Pass, ds: Array) -> Array:
-    """Multiplies by the scale again, having scaled the keys in place."""
+    """Multiplies dq by the scale twice, for example because the saved keys are already scaled."""
     return seen.sigma * backward_steps.query_gradients(seen, ds)
 
 
@@ -81,7 +81,7 @@ def scales_query_gradients_twice(seen: Pass, ds: Array) -> Array:
     where=f"gradients asked for and a scale and {SEVERAL}",
 )
 def differentiates_at_the_default_scale(sizes: Sizes, _: float | None) -> float:
-    """Does not save the scale that was asked for, and computes another one in the backward pass."""
+    """Uses the default scale in the backward pass, although the call gives another scale."""
     return steps.default_scale(sizes)
 
 
@@ -96,13 +96,13 @@ def differentiates_at_the_default_scale(sizes: Sizes, _: float | None) -> float:
     where="gradients asked for and causal and a hidden key",
 )
 def differentiates_without_causality(mask: Array | None, _: bool, __: Array) -> Heeded:
-    """Does not hand the causal flag to the backward pass."""
+    """Ignores the causal flag in the backward pass."""
     return mask, False
 
 
 @wrong("heed", incident="I21", spoils="gradient", where="gradients asked for and a mask")
 def differentiates_without_the_mask(_: Array | None, causal: bool, __: Array) -> Heeded:
-    """Does not save the mask for the backward pass."""
+    """Ignores the mask in the backward pass."""
     return None, causal
 
 
@@ -114,13 +114,13 @@ def differentiates_without_the_mask(_: Array | None, causal: bool, __: Array) ->
     where="gradients asked for and an idle query",
 )
 def gives_idle_queries_nan_gradients(s: Array, allowed: Array) -> Array:
-    """Zeroes the NaN of an idle row after the softmax, behind the back of differentiation."""
+    """Returns NaN gradients for a fully masked query: it replaces NaN only after the softmax."""
     return np.where(idle(allowed), np.nan, weigh(s, allowed)).astype(s.dtype)
 
 
 @wrong("weigh", incident="I02", spoils="gradient", where="gradients asked for and an idle query")
 def lets_idle_queries_teach_the_values(s: Array, allowed: Array) -> Array:
-    """Zeroes the flat weights of an idle row after the softmax, and differentiates them as flat."""
+    """Differentiates a fully masked query as if it had uniform weights, though its output is 0."""
     return softmax(forbid(s, allowed, np.finfo(s.dtype).min))
 
 
@@ -132,26 +132,26 @@ def lets_idle_queries_teach_the_values(s: Array, allowed: Array) -> Array:
     where="gradients asked for and M > 1",
 )
 def differentiates_with_unmerged_sums(s: Array, allowed: Array) -> Array:
-    """Saves the log-sum-exp of each half of the keys, not the merged one."""
+    """Normalises the weights in the backward pass over each half of the keys, not over all keys."""
     first, second = halves(s, allowed)
     return weigh(s, first) + weigh(s, second)
 
 
 @wrong("reduce", incident="I21", where=MASKS)
 def returns_no_bias_gradient(ds: Array, shape: tuple[int, ...]) -> Array:
-    """Treats an additive mask as a constant."""
+    """Returns a zero gradient for an additive mask, as if the mask were a constant."""
     return np.zeros(shape, dtype=ds.dtype)
 
 
 @wrong("reduce", incident="I21", where=MASKS)
 def takes_one_slice_of_the_bias_gradient(ds: Array, shape: tuple[int, ...]) -> Array:
-    """Takes the first slice along a broadcast axis, where it should add up all."""
+    """Returns the first slice of the bias gradient along a broadcast axis instead of the sum."""
     padded = (1,) * (ds.ndim - len(shape)) + shape
     first = ds[tuple(slice(size) for size in padded)]
     return first.reshape(shape) if ds.size else backward_steps.reduce(ds, shape)
 
 
-# Groups of heads
+# Grouped heads
 
 
 @wrong(
@@ -161,13 +161,13 @@ def takes_one_slice_of_the_bias_gradient(ds: Array, shape: tuple[int, ...]) -> A
     where="gradients asked for and grouped heads",
 )
 def takes_one_head_of_each_group(x: Array, key_heads: int) -> Array:
-    """Writes the gradient of a key head once for each query head, and the last one stays."""
+    """Returns dk and dv of the first query head of each group instead of the sum over the group."""
     return x[:, :: x.shape[1] // max(key_heads, 1)]
 
 
 @wrong("gather", incident="I20", where="gradients asked for and grouped heads")
 def averages_over_each_group(x: Array, key_heads: int) -> Array:
-    """Takes the mean over the query heads that share a key head."""
+    """Averages dk and dv over the query heads that share a key head instead of summing them."""
     return backward_steps.gather(x, key_heads) / max(x.shape[1] // max(key_heads, 1), 1)
 
 
@@ -178,17 +178,17 @@ def averages_over_each_group(x: Array, key_heads: int) -> Array:
     where="gradients asked for and grouped heads and G > 1",
 )
 def gathers_interleaved_heads(x: Array, key_heads: int) -> Array:
-    """Finds the key head of a query head with % where the forward pass used //."""
+    """Adds the gradient of query head h to key head h % G; the forward pass uses h // (H / G)."""
     group = x.shape[1] // max(key_heads, 1)
     return x.reshape(x.shape[0], group, key_heads, *x.shape[2:]).sum(axis=1)
 
 
-# What is left out, or taken from the wrong place
+# Terms that are left out, or replaced by others
 
 
 @wrong("key_gradients", incident="plausible", where=f"gradients asked for and {SEVERAL}")
 def drops_the_last_query_from_key_gradients(seen: Pass, ds: Array) -> Array:
-    """Ends the loop over the queries one too early."""
+    """Leaves the last query out of dk: the loop over the queries ends one too early."""
     return seen.sigma * (ds[..., :-1, :].swapaxes(-1, -2) @ seen.q[..., :-1, :])
 
 
@@ -199,37 +199,37 @@ def drops_the_last_query_from_key_gradients(seen: Pass, ds: Array) -> Array:
     where="gradients asked for and N > 16 and N % 16 != 0",
 )
 def drops_the_tail_from_value_gradients(seen: Pass, dout: Array) -> Array:
-    """Rounds the number of tiles of queries down, once there is more than one."""
+    """Leaves the last, incomplete tile of queries out of dv, if there is more than one tile."""
     whole = seen.sizes.N // TILE * TILE or seen.sizes.N
     return seen.a[..., :whole, :].swapaxes(-1, -2) @ dout[..., :whole, :]
 
 
 @wrong("value_gradients", incident="I21", where="gradients asked for and several scores")
 def forgets_the_denominator_of_value_gradients(seen: Pass, dout: Array) -> Array:
-    """Recomputes exp(s - max) in the backward pass, and does not normalise it."""
+    """Computes dv with exp(s - max) instead of the normalised weights."""
     return powers(seen.s, seen.allowed).swapaxes(-1, -2) @ dout
 
 
 @wrong("key_gradients", incident="I21", where=f"gradients asked for and N = M and {SEVERAL}")
 def gives_keys_the_gradients_of_queries(seen: Pass, ds: Array) -> Array:
-    """Returns dq in the place of dk, if the shapes agree."""
+    """Returns dq in place of dk if N = M, where both have the same shape."""
     dq, dk = backward_steps.query_gradients(seen, ds), backward_steps.key_gradients(seen, ds)
     return dq if dq.shape == dk.shape else dk
 
 
 @wrong("receive", incident="plausible", where="gradients asked for")
 def differentiates_the_sum_of_the_output(dout: Array) -> Array:
-    """Puts ones in the place of dout, which is right for the loss `out.sum()` of every example."""
+    """Uses ones instead of dout, which is right only for the loss `out.sum()`."""
     return np.ones_like(dout)
 
 
 @wrong("query_gradients", incident="plausible", where=f"gradients asked for and {SEVERAL}")
 def returns_zero_query_gradients(seen: Pass, _: Array) -> Array:
-    """Returns zeros, which published tolerances let pass where gradients are small."""
+    """Returns zeros as dq, which a fixed tolerance accepts where gradients are small."""
     return np.zeros_like(seen.q)
 
 
 @wrong("score_gradients", incident="plausible", where="gradients asked for and several scores")
 def detaches_the_weights(a: Array, _: Array, __: Array) -> Array:
-    """Treats the weights as constants, so that only the values learn."""
+    """Treats the weights as constants, so no gradient of the output flows through them."""
     return np.zeros_like(a)

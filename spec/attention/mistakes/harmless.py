@@ -1,7 +1,7 @@
-"""What looks like a mistake and is none: equal in exact arithmetic, and within every budget.
+"""Code that looks wrong but is correct: equal in exact arithmetic, and within every error bound.
 
-They keep the specification honest in the other direction. Whoever rejects one
-of these asks for one way of computing attention, not for attention.
+These functions test the specification in the other direction. A clause that rejects one of them
+demands a particular way to compute attention, and not attention itself.
 """
 
 import numpy as np
@@ -17,40 +17,40 @@ from spec.notation import Array
 
 @wrong("weigh", incident="I40", citation="tinygrad/tinygrad#2425", harmless=True)
 def adds_one_to_every_allowed_score(s: Array, allowed: Array) -> Array:
-    """Holds 1 where the mask allows and -inf where not: a constant, which the softmax cancels."""
+    """Adds a mask of 1 and -inf instead of 0 and -inf; the softmax cancels the constant."""
     return softmax(forbid(s + 1, allowed))
 
 
 @wrong("weigh", incident="I40", harmless=True)
 def subtracts_more_than_the_maximum(s: Array, allowed: Array) -> Array:
-    """Rounds the maximum up to a whole number before it subtracts it."""
+    """Rounds the maximum up to a whole number before subtracting it."""
     hidden = forbid(s, allowed)
     return normalised(np.exp(hidden - np.ceil(top(hidden))))
 
 
 @wrong("weigh", incident="I40", harmless=True)
 def works_in_base_two(s: Array, allowed: Array) -> Array:
-    """Takes powers of two of scores times log2(e), as fast kernels do."""
+    """Computes powers of two of the scores times log2(e), as fast kernels do."""
     hidden = forbid(s, allowed)
     return normalised(np.exp2((hidden - top(hidden)) * s.dtype.type(np.log2(np.e))))
 
 
 @wrong("weigh", incident="I40", harmless=True)
 def multiplies_numerator_and_denominator(s: Array, allowed: Array) -> Array:
-    """Multiplies every exponential by 4, which the division takes out again."""
+    """Multiplies every exponential by 4, which the division cancels."""
     return normalised(4 * powers(s, allowed))
 
 
 @wrong("scores", incident="I40", harmless=True)
 def scales_queries_before_the_product(q: Array, k: Array, sigma: float) -> Array:
-    """Scales the queries, which are fewer than the scores."""
+    """Scales the queries before the product instead of the scores after it."""
     return (q * q.dtype.type(sigma)) @ k.swapaxes(-1, -2)
 
 
 @wrong("call", incident="I40", spoils="forward", harmless=True)
 @np.errstate(all="ignore")
 def divides_late(_: Attend, given: Given) -> Array:
-    """Multiplies by the values first, and divides the sum by the denominator at the end."""
+    """Multiplies exponentials by the values first, and divides by their sum at the end."""
     seen = making.forward(given, making.RIGHT)
     e = powers(seen.s, seen.allowed)
     o = divided(steps.combine(e, seen.v, seen.allowed), e.sum(axis=-1, keepdims=True))
@@ -60,7 +60,7 @@ def divides_late(_: Attend, given: Given) -> Array:
 @wrong("call", incident="I40", spoils="forward", harmless=True)
 @np.errstate(all="ignore")
 def works_tile_by_tile(_: Attend, given: Given) -> Array:
-    """Keeps a running maximum over tiles of keys, and rescales whenever it rises."""
+    """Keeps a running maximum over tiles of keys, and rescales the sums when it rises."""
     seen = making.forward(given, making.RIGHT)
     hidden, o = forbid(seen.s, seen.allowed), np.zeros_like(seen.o)
     first = -np.inf if seen.sinks is None else seen.sinks
@@ -78,7 +78,7 @@ def works_tile_by_tile(_: Attend, given: Given) -> Array:
 
 @wrong("call", incident="I40", spoils="forward", harmless=True)
 def takes_the_heads_in_reverse(attend: Attend, given: Given) -> Array:
-    """Works through the heads from the last to the first, and puts them back in order."""
+    """Processes the heads from last to first, and restores their order at the end."""
     turned = {name: getattr(given, name)[:, ::-1] for name in INPUTS}
     if given.attn_mask is not None and given.attn_mask.ndim > 2:
         turned["attn_mask"] = given.attn_mask[..., ::-1, :, :]

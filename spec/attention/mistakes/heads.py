@@ -1,6 +1,6 @@
-"""Who reads whom: heads, groups of heads, batches, and the two widths.
+"""Known bugs about heads, groups of heads, batches, and the head sizes of keys and values.
 
-With one head, one batch and one width, all of these are right.
+Most of these bugs do not show with one head, one batch and equal head sizes.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ Inputs = tuple[Array, Array, Array]
 
 
 def moved(x: Array) -> Array:
-    """Heads and length swapped by reinterpreting the memory, not by transposing."""
+    """The array with heads and length exchanged by a reshape instead of a transpose."""
     return x.swapaxes(1, 2).reshape(x.shape)
 
 
@@ -28,53 +28,53 @@ def moved(x: Array) -> Array:
     where="grouped heads and G > 1",
 )
 def tiles_key_heads(x: Array, heads: int) -> Array:
-    """Tiles the key heads where it should repeat each: head h reads h mod G."""
+    """Tiles the key heads instead of repeating each: query head h uses key head h mod G."""
     return np.tile(x, (1, heads // max(x.shape[1], 1), 1, 1))
 
 
 @wrong("share", incident="I19", citation="PSAL-POSTECH/ONNXim#34", where="G > 1")
 def divides_heads_by_key_heads(x: Array, heads: int) -> Array:
-    """Divides by the number of groups, not by their size: head h reads h // G."""
+    """Uses key head h // G, modulo G, for query head h: it divides by G, not by the group size."""
     G = max(x.shape[1], 1)
     return x[:, np.arange(heads) // G % G]
 
 
 @wrong("share", incident="I19", where="G > 1")
 def reads_the_first_key_head(x: Array, heads: int) -> Array:
-    """Treats every grouping as if there were one key head."""
+    """Uses the first key and value head for every query head, as if G were 1."""
     return np.repeat(x[:, :1], heads, axis=1)
 
 
 @wrong("read", incident="I26", where="B > 1 and several scores")
 def reads_the_first_batch_of_keys(query: Array, key: Array, value: Array) -> Inputs:
-    """Has no stride for the batch of the keys."""
+    """Uses the keys of the first batch for every batch, as without a batch stride."""
     first = np.broadcast_to(key[:1], key.shape)
     return steps.read(query, first, value)
 
 
 @wrong("read", incident="I24", where="H > 1 and several scores")
 def splits_heads_without_transposing(query: Array, key: Array, value: Array) -> Inputs:
-    """Views (length, heads, width) as (heads, length, width)."""
+    """Reshapes inputs from (length, heads, size) to (heads, length, size) without a transpose."""
     q, k, v = steps.read(query, key, value)
     return moved(q), moved(k), moved(v)
 
 
 @wrong("finish", incident="I24", where="H > 1 and N > 1")
 def merges_heads_without_transposing(o: Array, dtype: np.dtype[Any]) -> Array:
-    """Views (heads, length, width) as (length, heads, width) on the way out."""
+    """Reshapes outputs from (length, heads, size) to (heads, length, size) without a transpose."""
     return moved(o).astype(dtype)
 
 
 @wrong("read", incident="I25", where="not grouped heads and N = M and M > 1")
 def swaps_queries_and_keys(query: Array, key: Array, value: Array) -> Inputs:
-    """Passes query and key in the wrong order, which shows in no shape if they are alike."""
+    """Swaps query and key if they have the same shape, so no shape error shows it."""
     q, k, v = steps.read(query, key, value)
     return (k, q, v) if q.shape == k.shape else (q, k, v)
 
 
 @wrong("read", incident="I25", where="D = E")
 def reads_keys_as_values(query: Array, key: Array, value: Array) -> Inputs:
-    """Takes the values from the buffer of the keys, if the widths agree."""
+    """Uses the keys as values if both have the same head size."""
     q, k, v = steps.read(query, key, value)
     return q, k, (k if k.shape == v.shape else v)
 
@@ -83,12 +83,12 @@ def reads_keys_as_values(query: Array, key: Array, value: Array) -> Inputs:
     "scores", incident="I36", citation="triton-lang/triton#621", where="D > 64 and several scores"
 )
 def reads_only_64_columns(q: Array, k: Array, sigma: float) -> Array:
-    """Has a width of 64 compiled in."""
+    """Uses only the first 64 columns of queries and keys: a head size of 64 is hard-coded."""
     return scores(q[..., :64], k[..., :64], sigma)
 
 
 @wrong("read", incident="I36", where="D < E")
 def takes_the_width_of_values_from_keys(query: Array, key: Array, value: Array) -> Inputs:
-    """Has one width for keys and values, so that wider values lose their last columns."""
+    """Uses the head size of the keys for the values, so wider values lose their last columns."""
     q, k, v = steps.read(query, key, value)
     return q, k, np.where(np.arange(v.shape[-1]) < k.shape[-1], v, 0)

@@ -1,8 +1,8 @@
-"""How long each sequence of a batch is, and padding behind it, misread.
+"""Known bugs with the lengths of sequences in a padded batch.
 
-A function has arrays (batch, heads, length, width) in which some sequences are shorter than others,
-and is told so by two arrays of lengths, of queries and of keys. All of these are right in a batch
-of sequences that fill it.
+The arrays are (batch, heads, length, head size), and some sequences are shorter than others. Two
+arrays give their lengths, of queries and of keys. If every sequence has full length and N = M, all
+of these bugs give right results.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from spec.notation import Array
 
 @dataclass(frozen=True)
 class Told:
-    """The lengths of queries and of keys, (B,) each, and of the arrays that they lie in."""
+    """The lengths of queries and keys, (B,) each; N and M are those of the padded arrays."""
 
     queries: Array
     keys: Array
@@ -30,10 +30,10 @@ class Told:
 
 @dataclass(frozen=True)
 class Steps:
-    """What there is to do wrong.
+    """The steps that a known bug can replace.
 
-    of_queries, of_keys: the lengths that count. laid: where the tokens of so many lie in an array
-    of another length.   (B, length) of truth values
+    of_queries, of_keys: the lengths that are used. laid: which rows of an array hold tokens, from
+    the length of each sequence and that of the array.   (B, length), boolean
     """
 
     of_queries: Callable[[Told], Array] = lambda told: told.queries
@@ -54,7 +54,7 @@ def attend(
     *,
     steps: Steps,
 ) -> Array:
-    """The output; zero behind a length.   (B, H, N, E)"""
+    """The output, zero for padded queries.   (B, H, N, E)"""
     options: dict[str, Any] = {"attn_mask": attn_mask, "is_causal": is_causal, "scale": scale}
     given = Given(query, key, value, **options, enable_gqa=enable_gqa)
     if query_seq_lengths is None or key_value_seq_lengths is None:
@@ -67,52 +67,52 @@ def attend(
 
 
 def program(steps: Steps) -> Any:
-    """Attention with these steps, in the spelling of `jax.nn` but for its layout."""
+    """Attention with these steps, in the API dialect of `jax.nn` except for the axis order."""
     return flash.program(attend, steps)
 
 
 def wrong(step: str, **facts: Any) -> mistake.Decorator:
-    """Attention that is told lengths, with one step replaced by the decorated function."""
+    """Attention with lengths, with one step replaced by the decorated function."""
     return mistake.wrong(Steps(), program, step, spoils="forward", **facts)
 
 
 @wrong("of_keys", incident="I30", where="texts apart and B > 1")
 def takes_the_first_length_for_all(told: Told) -> Array:
-    """Reads the number of keys of the first sequence, as where all are alike."""
+    """Uses the key length of the first sequence for all sequences."""
     return np.broadcast_to(told.keys[:1], told.keys.shape)
 
 
 @wrong("of_keys", incident="I30", where="segments")
 def takes_the_lengths_of_queries_for_keys(told: Told) -> Array:
-    """Has one array of lengths, as in self-attention."""
+    """Uses the query lengths as key lengths, as if all attention were self-attention."""
     return np.minimum(told.queries, told.M)
 
 
 @wrong("of_queries", incident="I30", where="segments")
 def takes_the_lengths_of_keys_for_queries(told: Told) -> Array:
-    """Has one array of lengths, and it is the other one."""
+    """Uses the key lengths as query lengths, as if all attention were self-attention."""
     return np.minimum(told.keys, told.N)
 
 
 @wrong("of_keys", incident="I30", where="texts apart")
 def sees_the_key_at_its_length(told: Told) -> Array:
-    """Compares places with a length by <=."""
+    """Attends to one key too many: it compares positions with the length by `<=`, not `<`."""
     return np.minimum(told.keys + 1, told.M)
 
 
 @wrong("of_queries", incident="I30", where="padding")
 def answers_queries_behind_their_length(told: Told) -> Array:
-    """Hides the keys behind a length, and returns what padding sees of the others."""
+    """Masks padded keys only: padded queries attend to the keys instead of returning zero."""
     return np.full_like(told.queries, told.N)
 
 
 @wrong("of_keys", incident="I30", where="causal and texts apart")
 def forgets_lengths_where_it_is_causal(told: Told) -> Array:
-    """Has another path for causality, which no length reaches."""
+    """Ignores the key lengths in causal calls, which take a separate code path."""
     return np.full_like(told.keys, told.M) if told.causal else told.keys
 
 
 @wrong("laid", incident="I30", where="padding")
 def takes_padding_to_come_first(count: Array, length: int) -> Array:
-    """Counts lengths from the end, as a batch is padded that is to be generated from."""
+    """Treats the padding as if it came before the tokens (left padding), not after them."""
     return np.arange(length) >= length - count[:, None]

@@ -1,8 +1,8 @@
-"""The scale of the scores: 1 / sqrt(D) unless another one is asked for, before the bias is added.
+"""Known bugs of the scale: 1 / sqrt(D) unless the call gives another one, before the bias is added.
 
-A wrong scale moves every weight a little and no shape at all. Trained models
-absorb it, the largest weight stays the largest, and with one head, or D a power
-of two, most of these agree with the right scale.
+A wrong scale changes every weight a little, but no shape. Trained models adapt to it, and the
+largest weight stays the largest. With one head, or if D is a power of two, several of these
+bugs give the right scale.
 """
 
 import numpy as np
@@ -20,13 +20,13 @@ from spec.sizes import Sizes
     where="no scale and H > 1 and several scores",
 )
 def scales_by_model_width(sizes: Sizes, asked: float | None) -> float:
-    """Divides by the square root of the whole width of the model, all heads together."""
+    """Divides scores by sqrt(H D), the width of all heads together, instead of sqrt(D)."""
     return 1 / np.sqrt(max(sizes.H * sizes.D, 1)) if asked is None else asked
 
 
 @wrong("scale", incident="I14", where="no scale and D != E and several scores")
 def scales_by_value_width(sizes: Sizes, asked: float | None) -> float:
-    """Divides by the square root of the width of the values, which is usually the same."""
+    """Divides scores by sqrt(E), E the head size of the values, instead of sqrt(D)."""
     return 1 / np.sqrt(max(sizes.E, 1)) if asked is None else asked
 
 
@@ -37,13 +37,13 @@ def scales_by_value_width(sizes: Sizes, asked: float | None) -> float:
     where="no scale and D != H and several scores",
 )
 def scales_by_heads(sizes: Sizes, asked: float | None) -> float:
-    """Divides by the square root of the number of heads, having mixed up two variables."""
+    """Divides scores by sqrt(H), the root of the number of heads, instead of sqrt(D)."""
     return 1 / np.sqrt(max(sizes.H, 1)) if asked is None else asked
 
 
 @wrong("scale", incident="I14", where="no scale and D != M and several scores")
 def scales_by_key_count(sizes: Sizes, asked: float | None) -> float:
-    """Divides by the square root of the number of keys, the other axis of the product."""
+    """Divides scores by sqrt(M), the root of the number of keys, instead of sqrt(D)."""
     return 1 / np.sqrt(max(sizes.M, 1)) if asked is None else asked
 
 
@@ -54,32 +54,32 @@ def scales_by_key_count(sizes: Sizes, asked: float | None) -> float:
     where="no scale and D is no power of 2 and several scores",
 )
 def scales_by_padded_width(sizes: Sizes, asked: float | None) -> float:
-    """Takes the width after it was padded to a power of two for the hardware."""
+    """Divides by the square root of D after padding it to a power of two for the hardware."""
     padded = 2 ** int(np.ceil(np.log2(max(sizes.D, 1))))
     return 1 / np.sqrt(padded) if asked is None else asked
 
 
 @wrong("scale", incident="I14", where="no scale and several scores")
 def scales_by_width_plus_one(sizes: Sizes, asked: float | None) -> float:
-    """Counts the width from zero, and adds the one that was not missing."""
+    """Divides scores by sqrt(D + 1) instead of sqrt(D)."""
     return 1 / np.sqrt(sizes.D + 1) if asked is None else asked
 
 
 @wrong("scale", incident="I14", where="no scale and D > 1 and several scores")
 def divides_by_width(sizes: Sizes, asked: float | None) -> float:
-    """Forgets the square root."""
+    """Divides scores by D instead of its square root."""
     return 1 / max(sizes.D, 1) if asked is None else asked
 
 
 @wrong("scale", incident="I14", where="no scale and D > 1 and several scores")
 def leaves_scores_unscaled(_: Sizes, asked: float | None) -> float:
-    """Leaves scaling to the caller, who left it to the default."""
+    """Uses a default scale of 1 instead of 1 / sqrt(D), and leaves scaling to the caller."""
     return 1.0 if asked is None else asked
 
 
 @wrong("scale", incident="I14", where="several scores and a scale other than 1")
 def scales_twice(sizes: Sizes, asked: float | None) -> float:
-    """Scales the queries first, and the scores again."""
+    """Applies the scale twice: first to the queries, then to the scores."""
     return (default_scale(sizes) if asked is None else asked) ** 2
 
 
@@ -90,7 +90,7 @@ def scales_twice(sizes: Sizes, asked: float | None) -> float:
     where="a scale other than 1 and (several scores or a scale of zero)",
 )
 def divides_by_the_scale(sizes: Sizes, asked: float | None) -> float:
-    """Divides by D ** -0.5, where it meant to multiply."""
+    """Divides the scores by the scale instead of multiplying them by it."""
     return float(np.divide(1.0, default_scale(sizes) if asked is None else asked))
 
 
@@ -98,19 +98,19 @@ def divides_by_the_scale(sizes: Sizes, asked: float | None) -> float:
     "scale", incident="I14", citation="pytorch/pytorch#174049", where="a scale and several scores"
 )
 def ignores_the_scale(sizes: Sizes, _: float | None) -> float:
-    """Has the default compiled in, and never looks at what is asked for."""
+    """Ignores the scale that the call gives, and always uses 1 / sqrt(D)."""
     return default_scale(sizes)
 
 
 @wrong("scale", incident="I14", where="a scale of zero and several scores")
 def takes_zero_scale_for_none(sizes: Sizes, asked: float | None) -> float:
-    """Writes `scale or default`, and so cannot be asked for zero."""
+    """Treats scale=0 as no scale and uses 1 / sqrt(D): it writes `scale or default`."""
     return asked or default_scale(sizes)
 
 
 @wrong("scale", incident="I14", where="a scale below zero and several scores")
 def drops_the_sign_of_the_scale(sizes: Sizes, asked: float | None) -> float:
-    """Multiplies q and k by sqrt(|scale|) each, since a negative number has no root."""
+    """Loses the sign of a negative scale: it multiplies q and k by sqrt(|scale|) each."""
     return default_scale(sizes) if asked is None else abs(asked)
 
 
@@ -121,12 +121,12 @@ def drops_the_sign_of_the_scale(sizes: Sizes, asked: float | None) -> float:
     where="finite biases and several scores",
 )
 def scales_the_bias_too(s: Array, bias: Array, sigma: float) -> Array:
-    """Folds the scale into the exponential, past the addition of the bias."""
+    """Multiplies the bias by the scale too, although the bias is added after scaling."""
     return s + sigma * bias
 
 
 @wrong("scores", incident="I14", where="several scores")
 def normalises_queries_and_keys(q: Array, k: Array, sigma: float) -> Array:
-    """Compares directions only: the cosine of query and key, times sqrt(D)."""
+    """Computes scores as scale * D * cos(q, k), so the lengths of q and k have no effect."""
     q, k = (x / np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-9) for x in (q, k))
     return scores(q, k, sigma) * q.shape[-1]

@@ -1,8 +1,8 @@
-"""Texts in one array, and who looks over the boundary between two of them.
+"""Known bugs of packed sequences: attention crosses the boundary between two segments.
 
-Packed into one sequence, texts are told apart by a number for each token. Where it is lost, is read
-as something else, or means nothing to one of the two sides, the next text is read as if it were the
-same one; and since every text is language, the loss still falls.
+Sequences that are packed into one array are separated by a segment id for each token. If a bug
+loses the ids, or reads them as something else, tokens attend to another sequence. The training
+loss still falls, since the other sequence is text of the same language.
 """
 
 from collections.abc import Callable
@@ -25,12 +25,12 @@ Pair = tuple[Array, Array]
 
 
 def forgotten(where: Callable[[Any], bool], given: Any) -> Array:
-    """The step without segments where they are forgotten, and with them elsewhere."""
+    """The step without segments in calls for which `where` is true, and with them in others."""
     return EVERYWHERE if where(given) else same_text(given)
 
 
 def read(of: Callable[[Array, Array], Pair], given: Any) -> Array:
-    """The step with other segments (B, N) and (B, M) in the place of those that are given."""
+    """The step with other segment ids, (B, N) and (B, M), instead of the given ones."""
     if given.query_segments is None:
         return EVERYWHERE
     mine, theirs = of(given.query_segments, given.key_segments)
@@ -38,55 +38,55 @@ def read(of: Callable[[Array, Array], Pair], given: Any) -> Array:
 
 
 def relabelled(label: Callable[[Array], Array], given: Any) -> Array:
-    """The step with other labels of the texts, in which padding is what it was."""
+    """The step with `label` applied to the segment ids; padding stays padding."""
     return read(lambda *both: tuple(np.where(x < 0, x, label(x)) for x in both), given)
 
 
 @wrong("same_text", incident="I43", citation="AI-Hypercomputer/maxtext#4476", where="texts apart")
 def ignores_the_segments(_: Any) -> Array:
-    """Takes segments, and hands them on to nobody."""
+    """Accepts segment ids, but does not use them."""
     return EVERYWHERE
 
 
 @wrong("same_text", incident="I43", where="texts apart and a mask")
 def forgets_segments_beside_a_mask(given: Any) -> Array:
-    """Takes a mask that is given to be the whole of what is hidden."""
+    """Ignores segment ids if a mask is given, as if the mask included them."""
     return forgotten(lambda x: x.attn_mask is not None, given)
 
 
 @wrong("same_text", incident="I43", where="texts apart and causal")
 def forgets_segments_beside_causality(given: Any) -> Array:
-    """Has a causal path of its own, which knows one text."""
+    """Ignores segment ids in causal calls, which take a separate code path."""
     return forgotten(lambda x: x.is_causal, given)
 
 
 @wrong("same_text", incident="I43", where="texts apart and a window")
 def forgets_segments_beside_a_window(given: Any) -> Array:
-    """Visits the tiles of a window, and asks nothing more of them."""
+    """Ignores segment ids in calls with a window, which take a separate code path."""
     return forgotten(lambda x: x.window_size != UNBOUNDED, given)
 
 
 @wrong("same_text", incident="I43", where="texts apart and not causal")
 def has_segments_where_it_is_causal(given: Any) -> Array:
-    """Reads segments where decoders are trained, and so only beside causality."""
+    """Applies segment ids only in causal calls, as in the training of decoders."""
     return forgotten(lambda x: not x.is_causal, given)
 
 
 @wrong("same_text", incident="I43", where="texts apart and N = 1")
 def has_no_segments_for_a_single_query(given: Any) -> Array:
-    """Decodes with a kernel for one query, which reads one text."""
+    """Ignores segment ids if there is a single query: the decoding kernel does not read them."""
     return forgotten(lambda x: x.query.shape[2] == 1, given)
 
 
 @wrong("same_text", incident="I43", where="padding on both sides")
 def takes_padding_for_a_text(given: Any) -> Array:
-    """Compares numbers alone, and -1 is -1."""
+    """Treats padding as one more segment: it compares only ids, and -1 equals -1."""
     return EVERYWHERE if given.query_segments is None else np.equal(*beside(given))
 
 
 @wrong("same_text", incident="I43", where="padding")
 def lets_padding_see_everything(given: Any) -> Array:
-    """Has a padded query see all keys, so that no row is empty."""
+    """Lets a padding query attend to keys of every segment, so that its row is not empty."""
     if given.query_segments is None:
         return EVERYWHERE
     return same_text(given) | (beside(given)[0] < 0)
@@ -94,7 +94,7 @@ def lets_padding_see_everything(given: Any) -> Array:
 
 @wrong("same_text", incident="plausible", where="padding")
 def shows_padding_to_everybody(given: Any) -> Array:
-    """Asks whether two tokens are of two texts, and padding is of none."""
+    """Masks only keys of other segments, so queries of a segment also attend to padding keys."""
     if given.query_segments is None:
         return EVERYWHERE
     mine, theirs = beside(given)
@@ -103,19 +103,19 @@ def shows_padding_to_everybody(given: Any) -> Array:
 
 @wrong("same_text", incident="plausible", where="segments")
 def takes_zero_for_padding(given: Any) -> Array:
-    """Counts texts from 1, as in trainings where 0 is padding."""
+    """Treats segment id 0 as padding, as if ids started at 1; only negative ids are padding."""
     return read(lambda mine, theirs: (np.where(mine == 0, -1, mine), theirs), given)
 
 
 @wrong("same_text", incident="plausible", where="texts apart")
 def takes_segments_for_padding(given: Any) -> Array:
-    """Reads a number of a text as whether there is a token at all."""
+    """Uses segment ids only to find padding, and treats all other tokens as one segment."""
     return read(lambda *both: tuple(np.minimum(x, 0) for x in both), given)
 
 
 @wrong("same_text", incident="plausible", where="texts apart")
 def sees_earlier_texts_too(given: Any) -> Array:
-    """Writes <= where it should be =, as it is for places."""
+    """Compares segment ids with <= instead of =, so a query also attends to smaller ids."""
     if given.query_segments is None:
         return EVERYWHERE
     mine, theirs = beside(given)
@@ -124,72 +124,72 @@ def sees_earlier_texts_too(given: Any) -> Array:
 
 @wrong("same_text", incident="plausible", where="segments and B > 1")
 def uses_the_segments_of_the_first_sequence(given: Any) -> Array:
-    """Has a stride of zero between the segments of two sequences."""
+    """Uses the segment ids of the first batch element for the whole batch (batch stride 0)."""
     return read(lambda *both: tuple(np.broadcast_to(x[:1], x.shape) for x in both), given)
 
 
 @wrong("same_text", incident="plausible", where="segments")
 def uses_the_segments_of_queries_for_keys(given: Any) -> Array:
-    """Has one array, as in self-attention."""
+    """Uses the segment ids of the queries for the keys too, as in self-attention."""
     return read(lambda mine, theirs: (mine, np.resize(mine, theirs.shape)), given)
 
 
 @wrong("same_text", incident="plausible", where="segments")
 def uses_the_segments_of_keys_for_queries(given: Any) -> Array:
-    """Hands the same pointer over twice, the second one."""
+    """Uses the segment ids of the keys for the queries too: it passes one pointer twice."""
     return read(lambda mine, theirs: (np.resize(theirs, mine.shape), theirs), given)
 
 
 @wrong("same_text", incident="I43", where="segments and M > 1")
 def takes_a_tile_of_keys_for_one_text(given: Any) -> Array:
-    """Skips or reads tiles by their first key, and looks at no other."""
+    """Uses the segment id of the first key in each tile of 16 for all keys of that tile."""
     return read(lambda mine, theirs: (mine, firsts(theirs)), given)
 
 
 @wrong("same_text", incident="I43", where="segments and N > 1")
 def takes_a_tile_of_queries_for_one_text(given: Any) -> Array:
-    """Loads one segment for each tile of queries."""
+    """Uses the segment id of the first query in each tile of 16 for all queries of that tile."""
     return read(lambda mine, theirs: (firsts(mine), theirs), given)
 
 
 def firsts(x: Array) -> Array:
-    """Of each tile of tokens the segment of its first one, for all."""
+    """The segment id of the first token in each tile, for all tokens of that tile."""
     return x[:, np.arange(x.shape[1]) // TILE * TILE]
 
 
 @wrong("same_text", incident="plausible", where="texts out of order or padding")
 def takes_segments_to_be_sorted(given: Any) -> Array:
-    """Counts the tokens of each text, and lays texts one behind the other by their lengths."""
+    """Keeps only the number of tokens of each id, as if ids stood in increasing order."""
     return read(lambda *both: tuple(np.sort(x, axis=1) for x in both), given)
 
 
 @wrong("same_text", incident="plausible", where="texts apart")
 def numbers_texts_by_their_starts(given: Any) -> Array:
-    """Makes cumulative lengths of where numbers change, and pairs the first texts, and so on."""
+    """Renumbers segments 0, 1, 2, ... where the id changes, for queries and keys separately."""
     return read(lambda *both: tuple(numbered(x) for x in both), given)
 
 
 def numbered(x: Array) -> Array:
-    """The number of each token's text, counted from 0 along a row; padding stays."""
+    """The segment id of each token, renumbered from 0 along a row; padding stays padding."""
     starts = np.diff(x, axis=1, prepend=x[:, :1]) != 0
     return np.where(x < 0, x, np.cumsum(starts, axis=1))
 
 
 @wrong("same_text", incident="plausible", where="texts 16 apart")
 def keeps_segments_in_four_bits(given: Any) -> Array:
-    """Packs a number into bits that are left in another one."""
+    """Stores segment ids in four bits, so ids that differ by 16 count as one segment."""
     return relabelled(lambda x: x & 15, given)
 
 
 @wrong("same_text", incident="plausible", where="texts 256 apart")
 def keeps_segments_in_a_byte(given: Any) -> Array:
-    """Has a byte for each token, and no more than 256 texts in mind."""
+    """Stores segment ids in one byte, so ids that differ by 256 count as one segment."""
     return relabelled(lambda x: x & 255, given)
 
 
 @wrong("call", incident="I43", spoils="forward", where="segments and causal")
 def counts_causality_from_the_start_of_a_text(attend: Attend, given: Given) -> Array:
-    """Counts places anew in each text, of its queries and of its keys."""
+    """Counts positions for causality from the start of each segment, not through the array."""
     if given.query_segments is None or not given.is_causal:
         return attend(given)
     mine, theirs = in_text(given.query_segments, given.key_segments, "top-left")
@@ -207,7 +207,7 @@ def counts_causality_from_the_start_of_a_text(attend: Attend, given: Given) -> A
     where="texts apart and not positions and (causal or a window or slopes)",
 )
 def starts_every_text_anew(given: Any) -> Placed:
-    """Counts places in each text from 0, whatever goes by them."""
+    """Counts all positions from 0 in each segment, although none are given, not in the array."""
     placed = given.query_positions is not None or given.key_positions is not None
     if placed or given.query_segments is None:
         return place(given)
@@ -216,23 +216,23 @@ def starts_every_text_anew(given: Any) -> Placed:
 
 @wrong("same_text", spoils="gradient", incident="I43", where="gradients asked for and texts apart")
 def differentiates_without_the_segments(_: Any) -> Array:
-    """Computes the weights again in the backward pass, and there of all texts."""
+    """Recomputes the weights in the backward pass without the segment ids."""
     return EVERYWHERE
 
 
 @wrong("same_text", spoils="gradient", incident="I43", where="gradients asked for and padding")
 def lets_padding_teach_padding(given: Any) -> Array:
-    """Compares numbers alone in the backward pass, where padded rows have a gradient too."""
+    """Compares only ids in the backward pass, so padding queries attend to padding keys there."""
     return EVERYWHERE if given.query_segments is None else np.equal(*beside(given))
 
 
 @wrong("show", incident="I43", where="the weights asked for and texts apart")
 def shows_weights_without_the_segments(seen: Pass) -> Array:
-    """Computes the weights a second time for display, and there of all texts."""
+    """Returns weights that it recomputes without segment ids, although the output is right."""
     return softmax_with_sink(forbid(seen.s, seen.of_any_text), seen)
 
 
 @wrong("measure", incident="I43", where="the log-sum-exp asked for and texts apart")
 def measures_lse_without_the_segments(seen: Pass) -> Array:
-    """Sums the exponentials of all keys, before those of other texts are hidden."""
+    """Returns the log-sum-exp over the keys of all segments, although the output is right."""
     return with_sink(log_sum(forbid(seen.s, seen.of_any_text)), seen)

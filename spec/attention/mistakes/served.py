@@ -1,8 +1,8 @@
-"""Texts whose queries are packed and whose keys lie in pages, and the pages of which misread.
+"""Known bugs of packed queries whose keys lie in pages: a page or a table row is misread.
 
-As servers have them: some tokens of a prompt, one of an answer, side by side, and a table with a
-row for each text that says where its keys are. All are right for a single text, and most for texts
-of one page.
+Servers call attention in this way: some tokens of a prompt and one token of an answer stand in one
+packed array. A block table has a row for each sequence, which lists the pages of its keys. All of
+these bugs give right results for a single sequence of full pages, and most for any single sequence.
 """
 
 from collections.abc import Callable
@@ -19,9 +19,9 @@ from spec.notation import Array
 
 @dataclass(frozen=True)
 class Text:
-    """One of several: its number, where its queries and its keys start, and how many keys it has.
+    """One of several sequences: its number, the indices of its first query and key, its key count.
 
-    texts, places: how many texts there are, and keys to a page.
+    texts, places: the number of sequences, and of keys on a page.
     """
 
     number: int
@@ -34,9 +34,9 @@ class Text:
 
 @dataclass(frozen=True)
 class Steps:
-    """What there is to do wrong.
+    """The steps that a known bug can replace.
 
-    row: of the table. numbers: of the keys, as pages count them. read: how many of these are read.
+    row: which row of the table. numbers: of the keys, as pages count them. read: how many are read.
     """
 
     row: Callable[[Text], int] = lambda text: text.number
@@ -62,7 +62,7 @@ def attend(
     *,
     steps: Steps,
 ) -> Array:
-    """The output, text by text.   (queries, H, E)"""
+    """The output, computed sequence by sequence.   (queries, H, E)"""
     if block_table is not None:
         k, v = (gathered(x, block_table, cu_seqlens_q, cu_seqlens_k, steps) for x in (k, v))
     return packed.attend(
@@ -84,7 +84,7 @@ def attend(
 
 
 def gathered(pages: Array, table: Array, starts: Array, key_starts: Array, steps: Steps) -> Array:
-    """The keys or values of all texts, one behind the other; zeros that are not read."""
+    """The keys or values of all sequences, concatenated; zeros for those that are not read."""
     found = np.zeros((key_starts[-1], *pages.shape[2:]), pages.dtype)
     for t, (first, first_key) in enumerate(zip(starts[:-1], key_starts[:-1], strict=True)):
         keys = int(key_starts[t + 1] - first_key)
@@ -97,7 +97,7 @@ def gathered(pages: Array, table: Array, starts: Array, key_starts: Array, steps
 
 
 def program(steps: Steps) -> Any:
-    """Packed attention over pages with these steps, in flash-attn's spelling."""
+    """Packed attention over pages with these steps, in flash-attn's API dialect."""
     return flash.program(attend, steps)
 
 
@@ -108,23 +108,23 @@ def wrong(step: str, **facts: Any) -> mistake.Decorator:
 
 @wrong("row", incident="I45")
 def has_one_row_of_pages_for_all_texts(_: Text) -> int:
-    """Reads the first row of the table, as a single text does."""
+    """Uses the first row of the block table for every sequence."""
     return 0
 
 
 @wrong("row", incident="I45")
 def takes_the_row_of_its_first_query(text: Text) -> int:
-    """Numbers texts as their queries are, of which each has one while answers are written."""
+    """Uses the index of a sequence's first query as its row of the block table."""
     return min(text.first, text.texts - 1)
 
 
 @wrong("numbers", incident="I45")
 def counts_pages_through_all_texts(text: Text) -> Array:
-    """Takes the number of a key among all keys for its number in its text."""
+    """Counts the keys of a sequence through all sequences, not from 0, to find their pages."""
     return text.first_key + np.arange(text.keys)
 
 
 @wrong("read", incident="I45")
 def skips_a_page_that_is_not_full(text: Text) -> int:
-    """Goes over as many pages as are full."""
+    """Reads only full pages; the keys and values of a partly filled last page count as zeros."""
     return text.keys // text.places * text.places

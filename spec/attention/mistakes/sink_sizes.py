@@ -1,6 +1,6 @@
-"""How large a sink is: scaled, capped, clipped, in other units, once or in each tile.
+"""Known bugs of the size of an attention sink: scaled, soft-capped, clipped, or added in every tile.
 
-And what the log-sum-exp knows of it.
+Some of them have the wrong log-sum-exp: it includes the sink in a wrong way, or not at all.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from spec.notation import Array
 
 @wrong("sink", incident="I41", citation="ROCm/rocm-libraries#12227", where="a sink and M > 16")
 def counts_the_sink_in_every_tile(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Begins the total of each tile of 16 keys with the sink, and adds the totals up."""
+    """Adds the sink to the sum of every tile of 16 keys, so it counts once for each tile."""
     if given.sinks is None:
         return a
     tiles = max(-(-s.shape[-1] // TILE), 1)
@@ -25,7 +25,7 @@ def counts_the_sink_in_every_tile(a: Array, s: Array, allowed: Array, given: Any
 
 @wrong("sink", incident="I41", citation="ROCm/rocm-libraries#12227", where="a sink")
 def scales_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Puts the sink beside products that are still to be scaled."""
+    """Multiplies the sink by the scale, like the products of queries and keys."""
     if given.sinks is None:
         return a
     sigma = given.query.shape[-1] ** -0.5 if given.scale is None else given.scale
@@ -35,7 +35,7 @@ def scales_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
 
 @wrong("sink", incident="I41", citation="ROCm/rocm-libraries#12227", where="a sink and a cap")
 def caps_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Puts the sink beside the products that are about to be capped."""
+    """Applies the soft-cap to the sink, although it applies only to the scores of keys."""
     if given.sinks is None or given.softcap is None:
         return sink(a, s, allowed, given)
     return sunk(a, s, allowed, given.softcap * np.tanh(beside(given.sinks) / given.softcap))
@@ -43,25 +43,25 @@ def caps_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
 
 @wrong("sink", incident="plausible", where="a sink")
 def adds_one_for_every_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Takes the sink for a switch: one is added to the denominator, whatever the sink is."""
+    """Adds exp(0) = 1 to the softmax denominator instead of exp(t), whatever the sink t is."""
     return a if given.sinks is None else sunk(a, s, allowed, 0 * beside(np.zeros(a.shape[1])))
 
 
 @wrong("sink", incident="plausible", where="a sink")
 def clips_sinks_at_zero(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Lets no sink be below zero."""
+    """Clips sinks at 0 from below, so negative sinks take too much of the weights."""
     return a if given.sinks is None else sunk(a, s, allowed, np.maximum(beside(given.sinks), 0))
 
 
 @wrong("sink", incident="plausible", where="sinks above 8 and several scores")
 def clips_sinks_at_ten(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Lets no sink be above ten, that no exponential overflows."""
+    """Clips sinks at 10 from above, so that no exponential overflows."""
     return a if given.sinks is None else sunk(a, s, allowed, np.minimum(beside(given.sinks), 10))
 
 
 @wrong("sink", incident="plausible", where="a sink above all scores")
 def forgets_sinks_where_they_are_largest(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Subtracts the largest score of a key, and clips at zero what is left of a larger sink."""
+    """Clips a sink at the largest score of the query, because the maximum leaves out the sink."""
     if given.sinks is None:
         return a
     return sunk(a, s, allowed, np.minimum(beside(given.sinks), top(forbid(s, allowed))))
@@ -69,7 +69,7 @@ def forgets_sinks_where_they_are_largest(a: Array, s: Array, allowed: Array, giv
 
 @wrong("sink", incident="plausible", where="a sink")
 def adds_the_sink_itself(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Adds the sink to the denominator, and not its exponential."""
+    """Adds |t|, the absolute value of the sink, to the softmax denominator instead of exp(t)."""
     if given.sinks is None:
         return a
     hidden, t = forbid(s, allowed), np.where(np.isneginf(given.sinks), 0, given.sinks)
@@ -79,7 +79,7 @@ def adds_the_sink_itself(a: Array, s: Array, allowed: Array, given: Any) -> Arra
 
 @wrong("sink", incident="plausible", where="a sink")
 def takes_the_exponential_of_a_sink_alone(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Subtracts the maximum from the scores, and not from the sink."""
+    """Subtracts the maximum from the scores, but not from the sink, before exponentiating."""
     if given.sinks is None:
         return a
     return sunk(a, s, allowed, beside(given.sinks) + top(forbid(s, allowed)))
@@ -87,19 +87,19 @@ def takes_the_exponential_of_a_sink_alone(a: Array, s: Array, allowed: Array, gi
 
 @wrong("sink", incident="plausible", where="a sink")
 def takes_the_sink_in_bits(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Has scores in units of log 2, and adds 2^t for a sink in natural ones."""
+    """Adds 2^t instead of exp(t) for a sink t: scores are in base-two units, but sinks are not."""
     return a if given.sinks is None else sunk(a, s, allowed, np.log(2) * beside(given.sinks))
 
 
 @wrong("sink", incident="plausible", where="a sink")
 def squares_the_share_of_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Has the sink in the weights, and once more where the output is divided."""
+    """Multiplies by the share that the sink leaves twice: in the weights, and in the output."""
     return sink(sink(a, s, allowed, given), s, allowed, given)
 
 
 @wrong("sink", incident="plausible", where="a sink and finite biases")
 def adds_the_sink_before_the_bias(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Pads the scores with the sink, and the mask with its last column."""
+    """Adds the additive mask of the last key to the sink, as if the mask were padded for it."""
     if given.sinks is None or given.attn_mask is None or given.attn_mask.dtype == bool:
         return sink(a, s, allowed, given)
     last = given.attn_mask[..., -1:] if given.attn_mask.shape[-1] else 0.0
@@ -114,13 +114,13 @@ def adds_the_sink_before_the_bias(a: Array, s: Array, allowed: Array, given: Any
     where="the log-sum-exp asked for and a sink",
 )
 def measures_lse_without_the_sink(seen: Pass) -> Array:
-    """Returns the log-sum-exp of the keys alone."""
+    """Returns the log-sum-exp of the keys alone, without the sink."""
     return log_sum(forbid(seen.s, seen.allowed))
 
 
 @wrong("measure", incident="plausible", where="the log-sum-exp asked for and a sink")
 def adds_the_sink_to_lse(seen: Pass) -> Array:
-    """Adds the sink to the log-sum-exp, and not into it."""
+    """Adds the sink t to the log-sum-exp, instead of adding exp(t) inside the logarithm."""
     keys = log_sum(forbid(seen.s, seen.allowed))
     return keys if seen.sinks is None else keys + np.maximum(seen.sinks[..., 0], -1e4)
 
@@ -129,7 +129,7 @@ def adds_the_sink_to_lse(seen: Pass) -> Array:
     "measure", incident="I41", where="the log-sum-exp asked for and a query that sees a sink alone"
 )
 def measures_minus_infinity_without_keys(seen: Pass) -> Array:
-    """Leaves early where no key is seen, with the log-sum-exp of nothing."""
+    """Returns -inf as the log-sum-exp of a fully masked query with a sink t, instead of t."""
     keys = log_sum(forbid(seen.s, seen.allowed))
     if seen.sinks is None:
         return keys

@@ -1,6 +1,6 @@
-"""A sink beside the scores: where it is forgotten, which one is read, and what it is taken for.
+"""Known bugs of attention sinks: ignored in some calls, read at a wrong index, or misinterpreted.
 
-Weights that sum to one look right, and are those of another model.
+Without a sink, the weights of each query sum to one. They look right, but belong to another model.
 """
 
 from collections.abc import Callable
@@ -17,66 +17,66 @@ TILE = 16
 
 
 def sunk(a: Array, s: Array, allowed: Array, t: Array) -> Array:
-    """What another sink t, broadcastable to (B, H, 1, 1), leaves of the weights."""
+    """The weights times the share that another sink t leaves; t broadcasts to (B, H, 1, 1)."""
     return a * left(forbid(s, allowed), t)
 
 
 def forgotten(where: Callable[[Any], bool]) -> Callable[[Array, Array, Array, Any], Array]:
-    """The step without sinks where they are forgotten, and with them elsewhere."""
+    """The step without sinks in calls for which `where` is true, and with them in others."""
     return lambda a, s, allowed, given: a if where(given) else sink(a, s, allowed, given)
 
 
 @wrong("sink", incident="I41", citation="vllm-project/vllm-metal#550", where="a sink")
 def ignores_the_sinks(a: Array, _: Array, __: Array, ___: Any) -> Array:
-    """Takes sinks, and a switch that is built in says that there are none."""
+    """Accepts the sinks, but does not use them: a built-in switch turns them off."""
     return a
 
 
 @wrong("sink", incident="I41", where="a sink and a mask")
 def forgets_sinks_beside_a_mask(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Has a kernel for masks, to which nobody hands the sinks."""
+    """Does not apply sinks if a mask is given, for which it has a separate kernel."""
     return forgotten(lambda x: x.attn_mask is not None)(a, s, allowed, given)
 
 
 @wrong("sink", incident="I41", where="a sink and causal")
 def forgets_sinks_beside_causality(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Has a causal path of its own, which knows no sinks."""
+    """Does not apply sinks in causal calls, which take a separate code path."""
     return forgotten(lambda x: x.is_causal)(a, s, allowed, given)
 
 
 @wrong("sink", incident="I41", where="a sink and a window")
 def forgets_sinks_beside_a_window(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Has a path for windows, and layers with and without one take turns."""
+    """Does not apply sinks in calls with a window, which take a separate code path."""
     return forgotten(lambda x: x.window_size != (None, None))(a, s, allowed, given)
 
 
 @wrong("sink", incident="I41", where="a sink and a cap")
 def forgets_sinks_beside_a_cap(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Has scores that are capped in a kernel of their own."""
+    """Does not apply sinks in calls with a soft-cap, for which it has a separate kernel."""
     return forgotten(lambda x: x.softcap is not None)(a, s, allowed, given)
 
 
 @wrong("sink", incident="I41", citation="ml-explore/mlx#3452", where="a sink and N = 1")
 def has_no_sinks_for_a_single_query(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Decodes with a kernel for one query, which was written before there were sinks."""
+    """Does not apply sinks if there is a single query: the decoding kernel is older than sinks."""
     return forgotten(lambda x: x.query.shape[2] == 1)(a, s, allowed, given)
 
 
 @wrong("sink", incident="I41", where="a sink and N > 1")
 def has_sinks_for_a_single_query_alone(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Has sinks where it decodes, and not where it reads a text."""
+    """Applies sinks only if there is a single query, as in decoding."""
     return forgotten(lambda x: x.query.shape[2] > 1)(a, s, allowed, given)
 
 
 @wrong("sink", incident="I41", where="a sink and M > 16")
 def forgets_sinks_beyond_a_tile(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Adds the sink where all keys fit into a tile, and not where tiles are merged."""
+    """Applies sinks only if all keys fit into one tile of 16, not where it merges tiles."""
     return forgotten(lambda x: x.key.shape[2] > TILE)(a, s, allowed, given)
 
 
 @wrong("sink", incident="plausible", where="a sink and an idle query")
 def has_no_word_for_no_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Multiplies by sigmoid(lse - t), where of -inf less -inf nothing is left."""
+    """Multiplies by sigmoid(lse - t), which is NaN if a query is fully masked and t = -inf."""
     if given.sinks is None:
         return a
     lse = log_sum(forbid(s, allowed))[..., None]
@@ -85,7 +85,7 @@ def has_no_word_for_no_sink(a: Array, s: Array, allowed: Array, given: Any) -> A
 
 @wrong("sink", incident="plausible", where="a sink")
 def adds_the_sink_to_the_first_key(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Takes a sink for a bias of the first key, another thing of the same name."""
+    """Adds the sink to the score of the first key as a bias, and not to the denominator."""
     if given.sinks is None:
         return a
     finite = np.where(np.isneginf(given.sinks), 0, given.sinks)
@@ -96,7 +96,7 @@ def adds_the_sink_to_the_first_key(a: Array, s: Array, allowed: Array, given: An
 def takes_the_first_value_for_that_of_the_sink(
     a: Array, s: Array, allowed: Array, given: Any
 ) -> Array:
-    """Lets the sink read the first value, where nothing is to be read."""
+    """Adds the share of the sink to the weight of the first key, though a sink has no value."""
     rest = sink(a, s, allowed, given)
     if given.sinks is None or not a.shape[-1]:
         return rest
@@ -106,19 +106,19 @@ def takes_the_first_value_for_that_of_the_sink(
 
 @wrong("sink", incident="plausible", where="a sink and H > 1")
 def shares_the_first_sink_among_heads(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Reads the sink without an index of the head."""
+    """Uses the sink of the first head for every head."""
     return a if given.sinks is None else sunk(a, s, allowed, beside(given.sinks)[:1])
 
 
 @wrong("sink", incident="plausible", where="a sink and H > 1")
 def reads_sinks_in_reverse(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Stores heads last to first, and sinks first to last."""
+    """Reads the sinks in reverse order, so the first head uses the sink of the last."""
     return a if given.sinks is None else sunk(a, s, allowed, beside(given.sinks)[::-1])
 
 
 @wrong("sink", incident="plausible", where="a sink and H > 1")
 def reads_sinks_of_the_batch(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Reads the sink with the index of the batch."""
+    """Reads the sink at the index of the batch element, modulo H, not of the head."""
     if given.sinks is None or not a.shape[1]:
         return a
     t = given.sinks.astype(np.float64)[np.arange(len(a)) % a.shape[1]]
@@ -127,7 +127,7 @@ def reads_sinks_of_the_batch(a: Array, s: Array, allowed: Array, given: Any) -> 
 
 @wrong("sink", incident="plausible", where="a sink and grouped heads")
 def reads_sinks_as_if_heads_were_groups(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Reads the sink with the index of the key head."""
+    """Reads the sink of head h at h // (H / G), the index of its key head, not at h."""
     if given.sinks is None or not a.shape[1]:
         return a
     R = a.shape[1] // max(given.key.shape[1], 1)
@@ -138,7 +138,7 @@ def reads_sinks_as_if_heads_were_groups(a: Array, s: Array, allowed: Array, give
 def gives_the_mean_where_only_a_sink_is_seen(
     a: Array, s: Array, allowed: Array, given: Any
 ) -> Array:
-    """Fills forbidden scores with a number, and has the sink only beside keys that are seen."""
+    """Returns the mean of all values, not zero, for a fully masked query with a sink."""
     rest = sink(a, s, allowed, given)
     if given.sinks is None:
         return rest
@@ -148,7 +148,7 @@ def gives_the_mean_where_only_a_sink_is_seen(
 
 @wrong("sink", incident="I41", where="a query that sees a sink alone")
 def gives_nan_where_only_a_sink_is_seen(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Subtracts the largest score, which is -inf where no key is seen."""
+    """Returns NaN, not zero, for a fully masked query with a sink: its largest score is -inf."""
     rest = sink(a, s, allowed, given)
     if given.sinks is None:
         return rest

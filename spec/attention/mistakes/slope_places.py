@@ -1,4 +1,4 @@
-"""What slopes are multiplied by and what becomes of the product: places, signs, units."""
+"""Known bugs of the ALiBi term -m |p_i - r_j|: wrong positions, signs, or units."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ def ahead(sizes: Sizes) -> Array:
 
 
 def placed(distance: Callable[[Sizes], Array]) -> Callable[[Array, float, Any], Array]:
-    """The step with another distance where rows are the places."""
+    """The step with another distance, computed from row numbers, where no positions are given."""
 
     def step(s: Array, sigma: float, given: Any) -> Array:
         m = given.alibi_slopes
@@ -34,7 +34,7 @@ def placed(distance: Callable[[Sizes], Array]) -> Callable[[Array, float, Any], 
 
 
 def taken(distance: Callable[[Array], Array]) -> Callable[[Array, float, Any], Array]:
-    """The step with something else of how far a key lies ahead, wherever that is."""
+    """The step with `distance`, a function of how far key j lies ahead of query i."""
 
     def step(s: Array, _: float, given: Any) -> Array:
         m = given.alibi_slopes
@@ -44,7 +44,7 @@ def taken(distance: Callable[[Array], Array]) -> Callable[[Array, float, Any], A
 
 
 def times(factor: Callable[[float], float]) -> Callable[[Array, float, Any], Array]:
-    """The step with slopes that are multiplied by something, which may follow the scale."""
+    """The step with slopes multiplied by `factor`, a function of the scale."""
 
     def step(s: Array, sigma: float, given: Any) -> Array:
         m = given.alibi_slopes
@@ -55,7 +55,7 @@ def times(factor: Callable[[float], float]) -> Callable[[Array, float, Any], Arr
 
 @wrong("slant", incident="I42", citation="meta-pytorch/attention-gym#86", where="slopes")
 def rewards_distance(s: Array, sigma: float, given: Any) -> Array:
-    """Adds slopes that are meant to be taken away."""
+    """Adds m |i - j| to the scores instead of subtracting it, so distant keys gain weight."""
     return times(lambda _: -1.0)(s, sigma, given)
 
 
@@ -63,13 +63,13 @@ def rewards_distance(s: Array, sigma: float, given: Any) -> Array:
     "slant", incident="I42", where="slopes and not causal", convention=("slopes ahead", "signed")
 )
 def rewards_keys_that_lie_ahead(s: Array, sigma: float, given: Any) -> Array:
-    """Adds m (j - i), which is right as long as nothing lies ahead."""
+    """Adds m (j - i) instead of -m |j - i|, so keys ahead of the query gain weight."""
     return taken(lambda ahead: -ahead)(s, sigma, given)
 
 
 @wrong("slant", incident="plausible", where="slopes and not causal")
 def has_slopes_for_the_past_alone(s: Array, sigma: float, given: Any) -> Array:
-    """Takes nothing from a key ahead, as if it were the next one."""
+    """Treats the distance of a key ahead of the query as zero, so only past keys lose weight."""
     return taken(lambda ahead: np.maximum(-ahead, 0))(s, sigma, given)
 
 
@@ -80,37 +80,37 @@ def has_slopes_for_the_past_alone(s: Array, sigma: float, given: Any) -> Array:
     convention=("slopes corner", "bottom-right"),
 )
 def counts_places_from_the_end(s: Array, sigma: float, given: Any) -> Array:
-    """Has the last query at the place of the last key."""
+    """Measures distances as if the last query stood at the last key (bottom-right alignment)."""
     return placed(lambda n: np.abs(ahead(n) - (n.M - n.N)))(s, sigma, given)
 
 
 @wrong("slant", incident="I42", where="slopes and not positions")
 def forgets_the_place_of_the_query(s: Array, sigma: float, given: Any) -> Array:
-    """Adds m j alone: under causality what is left out is the same for a whole row."""
+    """Adds m j instead of -m |i - j|: only in causal rows do the two differ by a constant."""
     return placed(lambda n: -np.arange(n.M) + 0 * np.arange(n.N)[:, None])(s, sigma, given)
 
 
 @wrong("slant", incident="I42", where="slopes and not positions")
 def measures_from_the_last_key(s: Array, sigma: float, given: Any) -> Array:
-    """Takes every query for the last one, as when it decodes."""
+    """Measures the distance of every key from the last key, whatever the query's position."""
     return placed(lambda n: n.M - 1 - np.arange(n.M) + 0 * np.arange(n.N)[:, None])(s, sigma, given)
 
 
 @wrong("slant", incident="plausible", where="slopes")
 def squares_the_distance(s: Array, sigma: float, given: Any) -> Array:
-    """Takes the square, which has no sign either."""
+    """Multiplies slopes by the square of the distance instead of the distance."""
     return taken(lambda ahead: ahead**2)(s, sigma, given)
 
 
 @wrong("slant", incident="plausible", where="slopes and several scores")
 def takes_the_next_key_for_none_away(s: Array, sigma: float, given: Any) -> Array:
-    """Counts the places between two tokens, which are one less."""
+    """Uses distances that are one too small: it counts the tokens between query and key."""
     return taken(lambda ahead: np.maximum(np.abs(ahead) - 1, 0))(s, sigma, given)
 
 
 @wrong("slant", incident="I42", where="slopes and M > 16 and not positions")
 def counts_keys_anew_in_each_tile(s: Array, sigma: float, given: Any) -> Array:
-    """Adds no offset to the number of a key in its tile of 16."""
+    """Uses the index of a key in its tile of 16 as its position, without the tile's offset."""
     return placed(lambda n: np.abs(np.arange(n.M) % TILE - np.arange(n.N)[:, None]))(
         s, sigma, given
     )
@@ -118,7 +118,7 @@ def counts_keys_anew_in_each_tile(s: Array, sigma: float, given: Any) -> Array:
 
 @wrong("slant", incident="I42", where="slopes and N > 16")
 def counts_queries_anew_in_each_tile(s: Array, sigma: float, given: Any) -> Array:
-    """Adds no offset to the number of a query in its tile of 16."""
+    """Uses the index of a query in its tile of 16 as its position, without the tile's offset."""
     return placed(lambda n: np.abs(np.arange(n.M) - np.arange(n.N)[:, None] % TILE))(
         s, sigma, given
     )
@@ -126,19 +126,19 @@ def counts_queries_anew_in_each_tile(s: Array, sigma: float, given: Any) -> Arra
 
 @wrong("slant", incident="plausible", where="slopes")
 def scales_slopes_too(s: Array, sigma: float, given: Any) -> Array:
-    """Adds slopes to products that are still to be scaled."""
+    """Multiplies the ALiBi term by the scale: it adds the term before scaling, not after it."""
     return times(lambda scale: scale)(s, sigma, given)
 
 
 @wrong("slant", incident="plausible", where="slopes")
 def takes_slopes_in_bits(s: Array, sigma: float, given: Any) -> Array:
-    """Has scores in units of log 2, and slopes in natural ones."""
+    """Adds the ALiBi term to scores in base-two units without converting it: ln 2 times too small."""
     return times(lambda _: float(np.log(2)))(s, sigma, given)
 
 
 @wrong("cap", incident="I12", where="slopes and a cap")
 def caps_the_slopes_too(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
-    """Puts the cap on what is left of a score: what is far away is pressed together."""
+    """Applies the soft-cap after the ALiBi term is added, instead of before it."""
     if given.softcap is None:
         return t, allowed
     added = slant(np.zeros(t.shape), 1.0, given)

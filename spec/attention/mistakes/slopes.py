@@ -1,6 +1,6 @@
-"""Slopes beside the scores: where they are forgotten, and which one is read.
+"""Known bugs of ALiBi slopes: not applied in some calls, or read at a wrong index.
 
-Without a place a key is merely a key, and answers look like attention.
+Without slopes, a model has no information about positions, but the output still looks plausible.
 """
 
 from collections.abc import Callable
@@ -17,22 +17,22 @@ from spec.sizes import Sizes
 
 
 def slanted(s: Array, m: Array, distance: Array) -> Array:
-    """The scores less other slopes m, (B or 1, H or 1, 1, 1), times another distance."""
+    """The scores minus slopes m, (B or 1, H or 1, 1, 1), times a distance."""
     return s - (m * distance).astype(s.dtype)
 
 
 def sizes_of(given: Any) -> Sizes:
-    """The sizes of what a caller gives."""
+    """The sizes of the arrays that the caller passes."""
     return Sizes.of(given.query, given.key, given.value)
 
 
 def forgotten(where: Callable[[Any], bool]) -> Callable[[Array, float, Any], Array]:
-    """The step without slopes where they are forgotten, and with them elsewhere."""
+    """The step without slopes in calls for which `where` is true, and with them in others."""
     return lambda s, sigma, given: s if where(given) else slant(s, sigma, given)
 
 
 def read(of: Callable[[Array, Any], Array]) -> Callable[[Array, float, Any], Array]:
-    """The step with other slopes in the place of those that are asked for."""
+    """The step with other slopes instead of the given ones."""
 
     def step(s: Array, _: float, given: Any) -> Array:
         m = given.alibi_slopes
@@ -48,55 +48,55 @@ def read(of: Callable[[Array, Any], Array]) -> Callable[[Array, float, Any], Arr
     where="slopes and several scores",
 )
 def ignores_the_slopes(s: Array, _: float, __: Any) -> Array:
-    """Takes slopes, and computes without them."""
+    """Accepts ALiBi slopes, but does not use them."""
     return s
 
 
 @wrong("slant", incident="I42", where="slopes and a mask")
 def forgets_slopes_beside_a_mask(s: Array, sigma: float, given: Any) -> Array:
-    """Has one place for what is added to the scores, and the mask is there already."""
+    """Does not apply ALiBi slopes if a mask is given: it adds only one term to the scores."""
     return forgotten(lambda x: x.attn_mask is not None)(s, sigma, given)
 
 
 @wrong("slant", incident="I42", where="slopes and causal")
 def forgets_slopes_beside_causality(s: Array, sigma: float, given: Any) -> Array:
-    """Has a causal path of its own, which knows no slopes."""
+    """Does not apply ALiBi slopes in causal calls, which take a separate code path."""
     return forgotten(lambda x: x.is_causal)(s, sigma, given)
 
 
 @wrong("slant", incident="I42", where="slopes and a window")
 def forgets_slopes_beside_a_window(s: Array, sigma: float, given: Any) -> Array:
-    """Has a path for windows, where no key is far away."""
+    """Does not apply ALiBi slopes in calls with a window, which take a separate code path."""
     return forgotten(lambda x: x.window_size != (None, None))(s, sigma, given)
 
 
 @wrong("slant", incident="I42", where="slopes and a cap")
 def forgets_slopes_beside_a_cap(s: Array, sigma: float, given: Any) -> Array:
-    """Changes scores in one way, and has room for no other."""
+    """Does not apply ALiBi slopes if a soft-cap is given: it changes scores in only one way."""
     return forgotten(lambda x: x.softcap is not None)(s, sigma, given)
 
 
 @wrong("slant", incident="I42", where="slopes and a sink")
 def forgets_slopes_beside_sinks(s: Array, sigma: float, given: Any) -> Array:
-    """Has scores beside sinks in a kernel of their own."""
+    """Does not apply ALiBi slopes if sinks are given, for which it has a separate kernel."""
     return forgotten(lambda x: x.sinks is not None)(s, sigma, given)
 
 
 @wrong("slant", incident="I42", where="slopes and N = 1 and several scores")
 def has_no_slopes_for_a_single_query(s: Array, sigma: float, given: Any) -> Array:
-    """Decodes with a kernel for one query, which was written before there were slopes."""
+    """Does not apply ALiBi slopes for a single query: the decoding kernel is older than slopes."""
     return forgotten(lambda x: x.query.shape[2] == 1)(s, sigma, given)
 
 
 @wrong("slant", incident="plausible", where="slopes and H > 1")
 def shares_the_first_slope_among_heads(s: Array, sigma: float, given: Any) -> Array:
-    """Reads the slope without an index of the head."""
+    """Uses the ALiBi slope of the first head for every head."""
     return read(lambda m, _: m[:, :1])(s, sigma, given)
 
 
 @wrong("slant", incident="plausible", where="slopes and H > 1")
 def reads_slopes_in_reverse(s: Array, sigma: float, given: Any) -> Array:
-    """Has the steepest slope last, where it is the first."""
+    """Reads the ALiBi slopes in reverse order, so the first head uses the slope of the last."""
     return read(lambda m, _: m[:, ::-1])(s, sigma, given)
 
 
@@ -104,14 +104,14 @@ def reads_slopes_in_reverse(s: Array, sigma: float, given: Any) -> Array:
     "slant", incident="plausible", where="slopes and (H > 1 or (slopes of each sequence and B > 1))"
 )
 def reads_slopes_of_the_batch(s: Array, sigma: float, given: Any) -> Array:
-    """Reads the slope with the index of the sequence."""
+    """Reads the ALiBi slope at the index of the batch element, modulo H, not of the head."""
     batch = np.arange(len(given.query)) % max(given.query.shape[1], 1)
     return read(lambda m, _: m[0, batch][:, None])(s, sigma, given)
 
 
 @wrong("slant", incident="plausible", where="slopes and grouped heads")
 def reads_slopes_as_if_heads_were_groups(s: Array, sigma: float, given: Any) -> Array:
-    """Reads the slope with the index of the key head."""
+    """Reads the ALiBi slope of head h at h // (H / G), the index of its key head, not at h."""
     R = given.query.shape[1] // max(given.key.shape[1], 1)
     heads = np.arange(given.query.shape[1]) // max(R, 1)
     return read(lambda m, _: m[:, heads])(s, sigma, given)
@@ -119,13 +119,13 @@ def reads_slopes_as_if_heads_were_groups(s: Array, sigma: float, given: Any) -> 
 
 @wrong("slant", incident="I42", where="slopes of each sequence and B > 1")
 def reads_the_slopes_of_the_first_sequence(s: Array, sigma: float, given: Any) -> Array:
-    """Has a stride of zero between the slopes of two sequences, as if all had the same."""
+    """Uses the ALiBi slopes of the first batch element for the whole batch (batch stride 0)."""
     return read(lambda m, _: m[:1])(s, sigma, given)
 
 
 @wrong("slant", incident="plausible", where="slopes and several scores")
 def has_slopes_of_its_own(s: Array, sigma: float, given: Any) -> Array:
-    """Computes the published slopes from the number of heads, whichever are given."""
+    """Ignores the given slopes and uses the published ones, 2^(-8 h / H) for h = 1, ..., H."""
     H = given.query.shape[1]
     published = np.exp2(-8 * np.arange(1, H + 1) / max(H, 1))
     return read(lambda _, __: per_head(published))(s, sigma, given)
@@ -133,7 +133,7 @@ def has_slopes_of_its_own(s: Array, sigma: float, given: Any) -> Array:
 
 @wrong("show", incident="I42", where="the weights asked for and slopes")
 def shows_weights_without_the_slopes(seen: Pass) -> Array:
-    """Computes the weights that it shows by another path, which knows no slopes."""
+    """Returns weights that it recomputes without ALiBi slopes, although the output is right."""
     if seen.slopes is None:
         return seen.a
     return softmax(forbid(level(seen), seen.allowed))
@@ -141,7 +141,7 @@ def shows_weights_without_the_slopes(seen: Pass) -> Array:
 
 @wrong("measure", incident="I42", where="the log-sum-exp asked for and slopes")
 def measures_lse_without_the_slopes(seen: Pass) -> Array:
-    """Has slopes in the weights, and not in what they were divided by."""
+    """Returns the log-sum-exp of scores without ALiBi slopes, although the output is right."""
     if seen.slopes is None:
         return measure(seen)
     keys = log_sum(forbid(level(seen), seen.allowed))
@@ -150,7 +150,7 @@ def measures_lse_without_the_slopes(seen: Pass) -> Array:
 
 @wrong("measure", incident="I42", where="the log-sum-exp asked for and slopes and N > 1")
 def measures_lse_from_the_first_place(seen: Pass) -> Array:
-    """Adds m j, as a constant in a row changes no output, and forgets -m i in the log-sum-exp."""
+    """Returns a log-sum-exp that is m i too large: it adds m j to the scores and forgets -m i."""
     lse = measure(seen)
     if seen.slopes is None:
         return lse

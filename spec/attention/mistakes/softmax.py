@@ -1,7 +1,7 @@
-"""The softmax: over which axis, without overflow, and normalised by its own sum.
+"""Known bugs of the softmax: over a wrong axis, with overflow, or with a wrong denominator.
 
-Small scores forgive nearly everything here. Rows that sum to something else
-than one, scores of a thousand, and rows far below each other do not.
+Small scores hide most of these bugs. Three things show them: weights that do not sum to one,
+scores of a thousand, and queries whose scores are far below those of other queries.
 """
 
 import numpy as np
@@ -13,18 +13,18 @@ from spec.notation import Array
 
 
 def powers(s: Array, allowed: Array, least: float = -np.inf) -> Array:
-    """exp(s - max s), of a maximum that is `least` at least; zero where a key is forbidden."""
+    """exp(s - m) with m = max(max s, `least`), and zero where a key is masked."""
     hidden = forbid(s, allowed)
     return np.exp(hidden - np.maximum(top(hidden), least))
 
 
 def normalised(e: Array, extra: float = 0.0) -> Array:
-    """e over its sum, to which `extra` is added."""
+    """e divided by its sum plus `extra`."""
     return divided(e, e.sum(axis=-1, keepdims=True) + e.dtype.type(extra))
 
 
 def along(axis: int, s: Array, allowed: Array) -> Array:
-    """The softmax along another axis than that of the keys."""
+    """The softmax along `axis` instead of the axis of the keys."""
     return softmax(forbid(s, allowed).swapaxes(axis, -1)).swapaxes(axis, -1)
 
 
@@ -35,31 +35,31 @@ def along(axis: int, s: Array, allowed: Array) -> Array:
     where="N > 1 or M > 1",
 )
 def normalises_over_queries(s: Array, allowed: Array) -> Array:
-    """Takes the softmax along the axis of the queries."""
+    """Normalises the weights over the queries instead of the keys."""
     return along(-2, s, allowed)
 
 
 @wrong("weigh", incident="I16", where="H > 1 or M > 1")
 def normalises_over_heads(s: Array, allowed: Array) -> Array:
-    """Takes the softmax along dim=1, which was the axis of the keys before there were heads."""
+    """Normalises the weights over axis 1, the heads, instead of the keys."""
     return along(1, s, allowed)
 
 
 @wrong("weigh", incident="I16", where="B > 1 or M > 1")
 def normalises_over_the_batch(s: Array, allowed: Array) -> Array:
-    """Takes the softmax along dim=0, which is one for a batch of one."""
+    """Normalises over axis 0, the batch, instead of the keys: all weights are 1 if B = 1."""
     return along(0, s, allowed)
 
 
 @wrong("weigh", incident="S1", where="scores beyond 50")
 def skips_the_maximum(s: Array, allowed: Array) -> Array:
-    """Takes the exponential of the scores as they are, which overflows beyond 88."""
+    """Does not subtract the maximum before exp, which overflows float32 for scores above 88."""
     return normalised(np.exp(forbid(s, allowed)))
 
 
 @wrong("weigh", incident="I17", citation="uTensor/uTensor#176", where="scores below -50")
 def starts_the_maximum_at_zero(s: Array, allowed: Array) -> Array:
-    """Seeds the running maximum with 0, so that rows far below it vanish."""
+    """Starts the running maximum at 0, so weights underflow if all scores are far below 0."""
     return normalised(powers(s, allowed, least=0))
 
 
@@ -67,13 +67,13 @@ def starts_the_maximum_at_zero(s: Array, allowed: Array) -> Array:
     "weigh", incident="I11", citation="flashinfer-ai/flashinfer#4267", where="scores below -30000"
 )
 def starts_the_maximum_at_minus_fifty_thousand(s: Array, allowed: Array) -> Array:
-    """Seeds the running maximum with a finite number that stands for -inf."""
+    """Starts the running maximum at -50000 instead of -inf, so weights of lower scores vanish."""
     return normalised(powers(s, allowed, least=-5e4))
 
 
 @wrong("weigh", incident="I11", citation="ROCm/aiter#5086", where="scores below -1e30")
 def starts_the_maximum_at_minus_1e30(s: Array, allowed: Array) -> Array:
-    """Seeds the running maximum with a number that no score is thought to reach."""
+    """Starts the running maximum at -1e30 instead of -inf, so weights of lower scores vanish."""
     return normalised(powers(s, allowed, least=-1e30))
 
 
@@ -85,34 +85,34 @@ def starts_the_maximum_at_minus_1e30(s: Array, allowed: Array) -> Array:
     where="scores below -1e30",
 )
 def takes_scores_in_bits_too_early(s: Array, allowed: Array) -> Array:
-    """Multiplies scores by log2 e before anything is subtracted: the lowest becomes -inf."""
+    """Multiplies scores by log2(e) before subtracting the maximum: the lowest become -inf."""
     hidden = forbid(s * s.dtype.type(np.log2(np.e)), allowed)
     return normalised(np.exp2(hidden - top(hidden)))
 
 
 @wrong("weigh", incident="I17", where="scores 80 apart")
 def subtracts_one_maximum_for_all(s: Array, allowed: Array) -> Array:
-    """Subtracts the largest score of the whole tensor, so that low rows vanish."""
+    """Subtracts one maximum for the whole tensor, so queries with much lower scores underflow."""
     hidden = forbid(s, allowed)
     return normalised(np.exp(hidden - top(hidden.reshape(-1)).reshape(1, 1, 1, 1)))
 
 
 @wrong("weigh", incident="I17", where="M > 1")
 def exponentiates_in_base_two(s: Array, allowed: Array) -> Array:
-    """Uses the fast exp2, and forgets the factor log2(e)."""
+    """Computes 2^s instead of exp(s): it uses exp2 without the factor log2(e)."""
     hidden = forbid(s, allowed)
     return normalised(np.exp2(hidden - top(hidden)))
 
 
 @wrong("weigh", incident="I17")
 def adds_epsilon_to_the_denominator(s: Array, allowed: Array) -> Array:
-    """Adds 1e-5 to the sum, to be safe from zero."""
+    """Adds 1e-5 to the softmax denominator to avoid a division by zero."""
     return normalised(powers(s, allowed), 1e-5)
 
 
 @wrong("weigh", incident="I17")
 def adds_one_to_the_denominator(s: Array, allowed: Array) -> Array:
-    """Gives every row the choice of attending to nothing, with a score of 0."""
+    """Adds exp(0) to the softmax denominator, like a further key of score 0 and value 0."""
     hidden = forbid(s, allowed)
     largest = np.maximum(top(hidden), 0)
     e = np.exp(hidden - largest)
@@ -121,7 +121,7 @@ def adds_one_to_the_denominator(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="I17", where="M > 1")
 def forgets_the_denominator(s: Array, allowed: Array) -> Array:
-    """Leaves the division for later, and later never comes."""
+    """Does not divide by the softmax denominator."""
     return powers(s, allowed)
 
 
@@ -132,17 +132,17 @@ def forgets_the_denominator(s: Array, allowed: Array) -> Array:
     where="a hidden key or weights below 0.0001",
 )
 def floors_the_exponential(s: Array, allowed: Array) -> Array:
-    """Has an exponential that saturates above zero, so that forbidden keys keep a weight."""
+    """Uses an exponential that is never below 2^-24, so masked keys keep some weight."""
     return normalised(np.maximum(powers(s, allowed), 2.0**-24))
 
 
 @wrong("weigh", incident="I17", where="scores beyond 50 and M > 1")
 def clips_scores_at_fifty(s: Array, allowed: Array) -> Array:
-    """Clips the scores to what the exponential can take."""
+    """Clips scores at -50 and 50 so that the exponential does not overflow."""
     return weigh(np.clip(s, -50, 50), allowed)
 
 
 @wrong("weigh", incident="I33", citation="pytorch/pytorch#141128", force="should", where="a NaN")
 def swallows_nan(s: Array, allowed: Array) -> Array:
-    """Makes idle rows zero by replacing every NaN, also those that have a cause."""
+    """Replaces every NaN in the weights by 0, not only the NaN of a fully masked query."""
     return np.nan_to_num(weigh(s, allowed))

@@ -1,17 +1,17 @@
-"""The right steps, of which every mistake replaces one.
+"""The correct steps of the forward pass. A known bug replaces one of them.
 
     read, heed, spread, understand, past, limit, within, same_text, and those of `placing`
-                                            what the caller's arrays and options mean
+                                            the meaning of the caller's arrays and options
     scale, share, scores, cap, add, slant, weigh, sink
                                             the weights
     combine, finish                         the output
     those of `backward_steps`               the gradients
-    show, measure                           what an observer sees: weights and log-sum-exp
+    show, measure                           the weights and the log-sum-exp as they are returned
 
-They say what spec.attention.definition says, in the words of an ordinary program: the
-arrays come in the dtype under test, and the options in torch's spelling. A query that may
-attend to nothing gets weights, output and gradients of zero and a log-sum-exp of -inf.
-float16 is computed in float32, as is usual.
+They compute the same as spec.attention.definition, but like an ordinary program: the arrays
+come in the dtype under test, and the options in torch's API dialect. A fully masked query has
+weights, output and gradients of zero, and a log-sum-exp of -inf. float16 is computed in
+float32, as is usual.
 """
 
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ Heeded = tuple[Array | None, bool]  # a mask and causality
 
 @dataclass(frozen=True)
 class Pass:
-    """Everything that a forward pass computed; k and v once for every query head.
+    """All results of a forward pass; k and v are repeated for every query head.
 
-    s: scores with the bias added, before anything is forbidden. t: products, before the cap.
-    anywhere: what is allowed but for the window; of_any_text: but for segments. sinks: those that
-    are asked for, (H, 1, 1). slopes: likewise, as they are given. given: what was asked for.
+    s: scores with the bias, before masking. t: products, before the soft-cap. anywhere: `allowed`
+    without the window; of_any_text: without segments. sinks: the given ones, as (H, 1, 1).
+    slopes: the given ones, in their given shape. given: the arguments of the call.
     """
 
     sizes: Sizes
@@ -59,23 +59,23 @@ class Pass:
 
 
 def read(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
-    """The inputs in the width of the accumulators, float32 at least."""
+    """The inputs in the dtype of the accumulators, at least float32."""
     wide = np.result_type(query.dtype, np.float32)
     return query.astype(wide), key.astype(wide), value.astype(wide)
 
 
 def heed(mask: Array | None, causal: bool, _: Array) -> Heeded:
-    """The two options that forbid keys: both are obeyed."""
+    """The mask and the causal flag, the two options that mask keys; both apply."""
     return mask, causal
 
 
 def spread(mask: Array, sizes: Sizes) -> Array:
-    """The mask for every batch, head, query and key."""
+    """The mask, broadcast to every batch, head, query and key."""
     return np.broadcast_to(mask, sizes.scores)
 
 
 def understand(mask: Array) -> tuple[Array, Array]:
-    """True may attend; a number is added to the score, and -inf forbids."""
+    """Which keys a mask allows (True, or not -inf), and the numbers that it adds to scores."""
     if mask.dtype == bool:
         return mask, np.zeros(mask.shape)
     allowed = ~np.isneginf(mask)
@@ -88,7 +88,7 @@ def past(sizes: Sizes) -> Array:
 
 
 def limit(window: Window, mask: Array | None, causal: bool) -> Window:
-    """The window, whatever else is asked."""
+    """The window, whatever the other options are."""
     del mask, causal
     return window
 
@@ -102,17 +102,17 @@ def within(sizes: Sizes, window: Window) -> Array:
 
 
 def scale(sizes: Sizes, asked: float | None) -> float:
-    """1 / sqrt(D) unless another one is asked for."""
+    """1 / sqrt(D) unless the call gives another scale."""
     return default_scale(sizes) if asked is None else asked
 
 
 def default_scale(sizes: Sizes) -> float:
-    """1 / sqrt(D), and for D = 0, where every score is zero, any number."""
+    """1 / sqrt(D), and 1 for D = 0, where every score is zero."""
     return 1 / float(np.sqrt(max(sizes.D, 1)))
 
 
 def share(x: Array, heads: int) -> Array:
-    """Head h reads key head h // (H / G)."""
+    """The keys or values for every query head: head h reads key head h // (H / G)."""
     return np.repeat(x, heads // max(x.shape[1], 1), axis=1)
 
 
@@ -122,18 +122,18 @@ def scores(q: Array, k: Array, sigma: float) -> Array:
 
 
 def cap(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
-    """c tanh(t / c) of all products, whatever is allowed or added, and t if no cap is asked for."""
+    """c tanh(t / c), whatever is masked or added, or t if no soft-cap is given; `allowed`."""
     del bias
     return (t if given.softcap is None else given.softcap * np.tanh(t / given.softcap)), allowed
 
 
 def add(s: Array, bias: Array, _: float) -> Array:
-    """The bias is added after scaling."""
+    """The scores with the bias, which is added after scaling."""
     return s + bias
 
 
 def slant(s: Array, _: float, given: Any) -> Array:
-    """The scores less m_h |p_i - r_j|, where slopes are asked for, whatever else is."""
+    """The scores minus m_h |p_i - r_j| if slopes are given, whatever the other options are."""
     if given.alibi_slopes is None:
         return s
     return s - (per_head(given.alibi_slopes) * apart(given)).astype(s.dtype)
@@ -145,7 +145,7 @@ def weigh(s: Array, allowed: Array) -> Array:
 
 
 def sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """What is left of the weights: all but the share exp(t_h - lse_i) of the sink of their head."""
+    """The weights times 1 - exp(t_h - lse_i), what the sink of the head leaves."""
     if given.sinks is None:
         return a
     rest = left(forbid(s, allowed), beside(given.sinks))
@@ -153,7 +153,7 @@ def sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
 
 
 def combine(a: Array, v: Array, allowed: Array) -> Array:
-    """The weighted sum of the values; a forbidden value that is no number is not read."""
+    """The weighted sum of the values; a masked value that is not finite has no effect."""
     live = np.isfinite(v)
     if live.all():
         return a @ v
@@ -167,10 +167,10 @@ def finish(o: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def show(seen: Pass) -> Array:
-    """The weights that were used."""
+    """The weights as they were used."""
     return seen.a
 
 
 def measure(seen: Pass) -> Array:
-    """log (exp(t_h) + sum_j exp(s_ij)) over the allowed keys, and -inf where there is nothing."""
+    """log (exp(t_h) + sum_j exp(s_ij)) over the allowed keys, and -inf if there are no terms."""
     return exponentials.with_sink(exponentials.log_sum(forbid(seen.s, seen.allowed)), seen)

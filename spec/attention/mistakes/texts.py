@@ -1,6 +1,6 @@
-"""The step that keeps texts apart, and what wrong ones are made of.
+"""The correct step that separates packed sequences, and building blocks of its known bugs.
 
-given: what a caller gives (`spec.attention.mistakes.making.Given`).
+given: the arguments of a call (`spec.attention.mistakes.given.Given`).
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ EVERYWHERE = np.ones((1, 1, 1, 1), dtype=bool)
 
 
 def same_text(given: Any) -> Array:
-    """True where query and key are of one text and no padding, if there are any.  (B, 1, N, M)"""
+    """True where query and key have one segment id >= 0, or if there are none.   (B, 1, N, M)"""
     if given.query_segments is None:
         return EVERYWHERE
     mine, theirs = beside(given)
@@ -21,6 +21,6 @@ def same_text(given: Any) -> Array:
 
 
 def beside(given: Any) -> tuple[Array, Array]:
-    """The segments as they stand beside scores.   (B, 1, N, 1) and (B, 1, 1, M)"""
+    """The segment ids, in shapes that broadcast with scores.   (B, 1, N, 1) and (B, 1, 1, M)"""
     mine, theirs = (x.astype(np.int64) for x in (given.query_segments, given.key_segments))
     return mine[:, None, :, None], theirs[:, None, None, :]

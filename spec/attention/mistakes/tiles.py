@@ -1,7 +1,7 @@
-"""Keys taken a tile at a time, and what goes wrong at the seams.
+"""Known bugs of keys that are read in tiles: padding, tails, rescaling and merging.
 
-A tile is 16 keys here. Nothing shows with one whole tile; most show only when a
-tail is left over, or when a later tile holds a larger score than an earlier one.
+A tile has 16 keys here. None of these bugs shows with one whole tile, except the merges of two
+halves. Most show only if a partial tile is left over, or if a later tile has a larger score.
 """
 
 import numpy as np
@@ -21,21 +21,21 @@ def position(s: Array) -> Array:
 
 
 def running_maximum(hidden: Array) -> Array:
-    """The largest score in the tiles up to and including that of each key."""
+    """The largest score in all tiles up to that of each key, or 0 if it is -inf."""
     ends = np.minimum((position(hidden) // TILE + 1) * TILE, hidden.shape[-1]) - 1
     largest = np.maximum.accumulate(hidden, axis=-1)[..., ends]
     return np.where(np.isneginf(largest), 0, largest)
 
 
 def halves(s: Array, allowed: Array) -> tuple[Array, Array]:
-    """The two halves of the keys, as what is allowed in each."""
+    """The allowed keys in the first half of the keys, and those in the second half."""
     first = position(s) < s.shape[-1] // 2
     return allowed & first, allowed & ~first
 
 
 @wrong("weigh", incident="I13", citation="pytorch/pytorch#196678", where="M % 16 != 0")
 def scores_padding_zero(s: Array, allowed: Array) -> Array:
-    """Pads the keys to whole tiles with the score 0 instead of -inf."""
+    """Pads the keys to whole tiles of 16 with the score 0 instead of -inf."""
     lanes = -s.shape[-1] % TILE
     padded = np.pad(forbid(s, allowed), [(0, 0)] * 3 + [(0, lanes)])
     return softmax(padded)[..., : s.shape[-1]]
@@ -43,7 +43,7 @@ def scores_padding_zero(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="I13", where="M > 16 and M % 16 != 0")
 def drops_the_tail(s: Array, allowed: Array) -> Array:
-    """Rounds the number of tiles down, once there is more than one."""
+    """Leaves out the keys after the last full tile of 16: it rounds the tile count down."""
     M = s.shape[-1]
     return weigh(s, allowed & (position(s) < (M // TILE * TILE or M)))
 
@@ -52,7 +52,7 @@ def drops_the_tail(s: Array, allowed: Array) -> Array:
     "weigh", incident="I13", where="M > 16 and M % 16 = 0 and (not causal or N > 16 or positions)"
 )
 def drops_the_last_tile_of_whole_ones(s: Array, allowed: Array) -> Array:
-    """Handles the last tile apart, and skips it when it is not ragged."""
+    """Skips the last tile of 16 keys if it is full and not the only one."""
     M = s.shape[-1]
     skipped = TILE if M % TILE == 0 and M > TILE else 0
     return weigh(s, allowed & (position(s) < M - skipped))
@@ -60,27 +60,27 @@ def drops_the_last_tile_of_whole_ones(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="I13", where="M > 128")
 def reads_only_128_keys(s: Array, allowed: Array) -> Array:
-    """Has one block of 128 keys, and no loop over blocks."""
+    """Attends only to the first 128 keys: it reads one block, without a loop over blocks."""
     return weigh(s, allowed & (position(s) < 128))
 
 
 @wrong("weigh", incident="I17", where="M > 16 and scores of a query 80 apart")
 def takes_the_maximum_of_the_first_tile(s: Array, allowed: Array) -> Array:
-    """Computes the maximum before the loop over tiles, from the first of them if that is seen."""
+    """Subtracts the maximum of the first tile of 16 keys, not of all keys, so exp overflows."""
     hidden, seen = forbid(s, allowed), allowed[..., :TILE].any(axis=-1, keepdims=True)
     return normalised(np.exp(hidden - np.where(seen, top(hidden[..., :TILE]), top(hidden))))
 
 
 @wrong("weigh", incident="I17", where="M > 16")
 def forgets_to_rescale(s: Array, allowed: Array) -> Array:
-    """Raises the running maximum, and leaves what was summed under the last one."""
+    """Does not rescale the sums of earlier tiles when the running maximum rises."""
     hidden = forbid(s, allowed)
     return normalised(np.exp(hidden - running_maximum(hidden)))
 
 
 @wrong("weigh", incident="I17", where="M > 16")
 def forgets_to_rescale_the_sum(s: Array, allowed: Array) -> Array:
-    """Rescales the values when the running maximum rises, but not the denominator."""
+    """Rescales the output when the running maximum rises, but not the denominator."""
     hidden = forbid(s, allowed)
     stale = np.exp(hidden - running_maximum(hidden))
     return divided(powers(s, allowed), stale.sum(axis=-1, keepdims=True))
@@ -88,7 +88,7 @@ def forgets_to_rescale_the_sum(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="I18", where="M > 1")
 def averages_two_halves(s: Array, allowed: Array) -> Array:
-    """Splits the keys in two, and gives both halves the same say."""
+    """Attends to two halves of the keys, and averages both results instead of weighting them."""
     both = [weigh(s, half) for half in halves(s, allowed)]
     live = sum(half.any(axis=-1, keepdims=True) for half in halves(s, allowed))
     return divided(both[0] + both[1], np.asarray(live)).astype(s.dtype)
@@ -96,7 +96,7 @@ def averages_two_halves(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="I18", citation="sgl-project/sglang#40903", where="M > 1")
 def merges_halves_in_base_two(s: Array, allowed: Array) -> Array:
-    """Merges two halves by 2 ** lse, where lse is a natural logarithm."""
+    """Merges two halves of the keys with weights 2^lse, although lse is a natural logarithm."""
     parts = halves(s, allowed)
     lse = np.stack([log_sum(forbid(s, half)) for half in parts], axis=-1)
     share = normalised(np.exp2(lse - top(lse)))
@@ -105,7 +105,7 @@ def merges_halves_in_base_two(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="plausible", convention=("parts", "merged"), where="M > 1")
 def merges_halves_by_what_was_rounded(s: Array, allowed: Array) -> Array:
-    """Merges two halves by exp(lse), in the format of the scores: log 2 is no part of 2^30."""
+    """Merges two halves of the keys by exp(lse), with lse rounded to the dtype of the scores."""
     parts = halves(s, allowed)
     lse = np.stack([log_sum(forbid(s, half)) for half in parts], axis=-1)
     share = normalised(np.exp(lse - top(lse)))
@@ -114,7 +114,7 @@ def merges_halves_by_what_was_rounded(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="I18", citation="ROCm/rocMLIR#2371", where="a hidden key and M > 1")
 def gives_nan_for_an_empty_half(s: Array, allowed: Array) -> Array:
-    """Merges a half in which every key is forbidden by (-inf) - (-inf)."""
+    """Returns NaN if one of two halves of the keys is fully masked: it merges with -inf + inf."""
     empty = [~half.any(axis=-1, keepdims=True) for half in halves(s, allowed)]
     spoiled = (empty[0] ^ empty[1]) & (s.shape[-1] > 1)
     return np.where(spoiled, np.nan, weigh(s, allowed)).astype(s.dtype)

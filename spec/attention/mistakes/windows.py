@@ -1,8 +1,8 @@
-"""Which keys a window shows, on both of its sides, and whether anybody asks.
+"""Known bugs of sliding windows: which keys are visible on both sides, and in which calls.
 
-The width of a model's configuration counts the query itself and its kernels do not; one side
-is inclusive in one library and exclusive in another; and a window that is skipped, tile by tile,
-still has an edge inside of a tile.
+A model's configuration counts the query in the width of its window, and kernels do not. A bound
+is inclusive in one library and exclusive in another. If a kernel skips whole tiles behind the
+window, it must still mask single keys in the tile at the edge.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ HIDES = "a window and a hidden key"
 
 
 def bounds(window: Window) -> tuple[int, int]:
-    """The two bounds as numbers."""
+    """The two bounds as numbers; BEYOND stands for no bound."""
     left, right = (BEYOND if bound is None else bound for bound in window)
     return left, right
 
@@ -33,37 +33,37 @@ def ahead(sizes: Sizes) -> Array:
 
 @wrong("limit", incident="I07", where=HIDES)
 def ignores_the_window(_: Window, __: Array | None, ___: bool) -> Window:
-    """Takes the window, and hands it on to nobody."""
+    """Accepts the window, but does not use it."""
     return UNBOUNDED
 
 
 @wrong("limit", incident="I07", where="causal and a key behind the window")
 def forgets_the_window_beside_causality(window: Window, _: Array | None, causal: bool) -> Window:
-    """Has a causal path of its own, which knows no window."""
+    """Ignores the window in causal calls, which take a separate code path."""
     return UNBOUNDED if causal else window
 
 
 @wrong("limit", incident="I07", where="a window and a hidden key and not causal")
 def has_windows_where_it_is_causal(window: Window, _: Array | None, causal: bool) -> Window:
-    """Reads the window where the diagonal is computed, and so only if there is one."""
+    """Applies the window only in causal calls, where the causal diagonal is computed."""
     return window if causal else UNBOUNDED
 
 
 @wrong("limit", incident="I07", where="a window and a mask")
 def forgets_the_window_beside_a_mask(window: Window, mask: Array | None, _: bool) -> Window:
-    """Takes a mask that is given to be the whole of what is hidden."""
+    """Ignores the window if a mask is given, as if the mask included it."""
     return window if mask is None else UNBOUNDED
 
 
 @wrong("limit", incident="I07", where="a key ahead of the window")
 def bounds_windows_to_the_left_alone(window: Window, _: Array | None, __: bool) -> Window:
-    """Forgets the keys ahead, which a causal caller never misses."""
+    """Ignores the right bound of the window, so keys beyond it stay visible."""
     return window[0], None
 
 
 @wrong("limit", incident="I07", where="a bound to the left and a hidden key")
 def bounds_windows_to_the_right_alone(window: Window, _: Array | None, __: bool) -> Window:
-    """Forgets the keys behind."""
+    """Ignores the left bound of the window, so keys behind it stay visible."""
     return None, window[1]
 
 
@@ -74,31 +74,31 @@ def bounds_windows_to_the_right_alone(window: Window, _: Array | None, __: bool)
     where="a bound to the left and not causal and (N > 1 or M > 1 or positions)",
 )
 def takes_the_left_bound_for_both(window: Window, _: Array | None, __: bool) -> Window:
-    """Has one width, and looks as far ahead as behind."""
+    """Uses the left bound of the window on both sides."""
     return window if window[0] is None else (window[0], window[0])
 
 
 @wrong("limit", incident="plausible", where="a window and (N > 1 or M > 1 or positions)")
 def swaps_the_bounds_of_a_window(window: Window, _: Array | None, __: bool) -> Window:
-    """Takes (left, right) for (right, left)."""
+    """Swaps the left and the right bound of the window."""
     return window[1], window[0]
 
 
 @wrong("limit", incident="plausible", where="a window and not causal")
 def takes_windows_to_be_causal(window: Window, _: Array | None, __: bool) -> Window:
-    """Knows sliding windows from decoders, and hides what lies ahead."""
+    """Sets the right bound of every window to 0, so keys ahead of the query are masked."""
     return window if window == UNBOUNDED else (window[0], 0)
 
 
 @wrong("limit", incident="plausible", where="a bound of zero and a hidden key")
 def takes_a_bound_of_zero_for_none(window: Window, _: Array | None, __: bool) -> Window:
-    """Tests `if left:`, so that zero bounds nothing."""
+    """Treats a bound of 0 as no bound: it tests `if left:`, which is false for 0."""
     return window[0] or None, window[1] or None
 
 
 @wrong("limit", incident="plausible", where="a bound to one side")
 def takes_no_bound_for_zero(window: Window, _: Array | None, __: bool) -> Window:
-    """Writes `left or 0`, so that who has one bound has two."""
+    """Treats a missing bound as 0 if the other bound is given: it writes `left or 0`."""
     return window if window == UNBOUNDED else (window[0] or 0, window[1] or 0)
 
 
@@ -109,28 +109,28 @@ def takes_no_bound_for_zero(window: Window, _: Array | None, __: bool) -> Window
     where="a key at the left bound and not positions",
 )
 def excludes_the_left_bound(sizes: Sizes, window: Window) -> Array:
-    """Counts the query as one of its window, so that it reaches one key less far back."""
+    """Masks the key exactly at the left bound: it counts the query as one of its window."""
     left, right = bounds(window)
     return (ahead(sizes) > -left) & (ahead(sizes) <= right)
 
 
 @wrong("within", incident="I06", where="a key behind the window and not positions")
 def reaches_one_key_further_back(sizes: Sizes, window: Window) -> Array:
-    """Is handed a width that counts the query, and adds the query once more."""
+    """Extends the window by one key to the left, as if its width did not include the query."""
     left, right = bounds(window)
     return (ahead(sizes) >= -left - 1) & (ahead(sizes) <= right)
 
 
 @wrong("within", incident="I06", where="a key at the right bound and not positions")
 def excludes_the_right_bound(sizes: Sizes, window: Window) -> Array:
-    """Writes a half-open range, as slices are, and loses its last key."""
+    """Masks the key exactly at the right bound, as a half-open range does."""
     left, right = bounds(window)
     return (ahead(sizes) >= -left) & (ahead(sizes) < right)
 
 
 @wrong("within", incident="I06", where="a key ahead of the window and not positions")
 def reaches_one_key_further_ahead(sizes: Sizes, window: Window) -> Array:
-    """Adds one to make a range that was closed already."""
+    """Extends the window by one key to the right: it adds one to an inclusive bound."""
     left, right = bounds(window)
     return (ahead(sizes) >= -left) & (ahead(sizes) <= right + 1)
 
@@ -142,7 +142,7 @@ def reaches_one_key_further_ahead(sizes: Sizes, window: Window) -> Array:
     where="a window and N != M and not positions",
 )
 def centres_windows_at_the_end(sizes: Sizes, window: Window) -> Array:
-    """Takes the queries for the last of the text, which has more keys."""
+    """Aligns windows bottom-right: the last query is placed at the last key, not at its row."""
     left, right = bounds(window)
     place = ahead(sizes) - (sizes.M - sizes.N)
     return (place >= -left) & (place <= right)
@@ -150,7 +150,7 @@ def centres_windows_at_the_end(sizes: Sizes, window: Window) -> Array:
 
 @wrong("within", incident="I03", where="a key behind the window and N > M and not positions")
 def stops_windows_at_the_last_key(sizes: Sizes, window: Window) -> Array:
-    """Has queries beyond the last key look around that, and so never at nothing."""
+    """Places queries beyond the last key at the last key, so their windows are never empty."""
     left, right = bounds(window)
     place = keys(sizes) - np.minimum(queries(sizes), sizes.M - 1)
     return (place >= -left) & (place <= right)
@@ -163,14 +163,14 @@ def stops_windows_at_the_last_key(sizes: Sizes, window: Window) -> Array:
     where="a bound to the left and a hidden key and N > 1 and not positions",
 )
 def skips_whole_tiles_alone(sizes: Sizes, window: Window) -> Array:
-    """Skips the tiles that lie behind a window, and reads the one that its edge cuts in full."""
+    """Applies the left bound to whole tiles of 16 keys, so keys just behind it stay visible."""
     left, right = bounds(window)
     return (keys(sizes) >= (queries(sizes) - left) // TILE * TILE) & (ahead(sizes) <= right)
 
 
 @wrong("within", incident="I07", where="a bound to the left and N > 16 and not positions")
 def skips_the_tile_that_a_window_cuts(sizes: Sizes, window: Window) -> Array:
-    """Rounds the first tile of a window up, and so loses the keys before it."""
+    """Rounds the start of the window up to a tile of 16 keys, and so masks the keys before it."""
     left, right = bounds(window)
     first = -(-np.maximum(queries(sizes) - left, 0) // TILE) * TILE
     seen = (ahead(sizes) >= -left) & (ahead(sizes) <= right)
@@ -184,7 +184,7 @@ def skips_the_tile_that_a_window_cuts(sizes: Sizes, window: Window) -> Array:
     where="a bound to the left and N > 1 and not positions",
 )
 def shares_a_left_bound_among_rows(sizes: Sizes, window: Window) -> Array:
-    """Computes the left bound once for each tile of queries, from its last one."""
+    """Computes the left bound once for each tile of 16 queries, from its last query."""
     left, right = bounds(window)
     last = np.minimum(queries(sizes) // TILE * TILE + TILE - 1, sizes.N - 1)
     return (keys(sizes) >= last - left) & (ahead(sizes) <= right)
@@ -192,7 +192,7 @@ def shares_a_left_bound_among_rows(sizes: Sizes, window: Window) -> Array:
 
 @wrong("within", incident="I07", where="a key behind the window and M > 16 and not positions")
 def bounds_the_first_tile_alone(sizes: Sizes, window: Window) -> Array:
-    """Applies the left bound in the first tile of keys, behind which no test went."""
+    """Applies the left bound only to the first 16 keys, so later ones stay visible behind it."""
     left, right = bounds(window)
     return ((ahead(sizes) >= -left) | (keys(sizes) >= TILE)) & (ahead(sizes) <= right)
 
@@ -201,7 +201,7 @@ def bounds_the_first_tile_alone(sizes: Sizes, window: Window) -> Array:
     "within", incident="plausible", where="a bound to the left and a hidden key and not positions"
 )
 def keeps_the_first_key_in_sight(sizes: Sizes, window: Window) -> Array:
-    """Has the first key seen through every window, as models need that were trained so."""
+    """Keeps the first key visible in every window, although no leading keys are requested."""
     left, right = bounds(window)
     return ((ahead(sizes) >= -left) | (keys(sizes) == 0)) & (ahead(sizes) <= right)
 
@@ -213,17 +213,17 @@ def keeps_the_first_key_in_sight(sizes: Sizes, window: Window) -> Array:
     where="gradients asked for and a window and (M > 1 or a hidden key)",
 )
 def differentiates_without_the_window(_: Window, __: Array | None, ___: bool) -> Window:
-    """Computes the weights again in the backward pass, and there of all keys."""
+    """Recomputes the weights in the backward pass without the window."""
     return UNBOUNDED
 
 
 @wrong("show", incident="I07", where=f"the weights asked for and {HIDES}")
 def shows_weights_without_the_window(seen: Pass) -> Array:
-    """Computes the weights a second time for display, and there of all keys."""
+    """Returns weights that it recomputes without the window, although the output is right."""
     return softmax_with_sink(forbid(seen.s, seen.anywhere), seen)
 
 
 @wrong("measure", incident="I07", where=f"the log-sum-exp asked for and {HIDES}")
 def measures_lse_without_the_window(seen: Pass) -> Array:
-    """Sums the exponentials of all keys, before the window leaves some of them."""
+    """Returns the log-sum-exp without the window, although the output is right."""
     return with_sink(log_sum(forbid(seen.s, seen.anywhere)), seen)

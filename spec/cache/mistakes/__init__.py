@@ -1,7 +1,7 @@
-"""Plausible wrong caches, a catalogue of temptations.
+"""Known bugs of caches: plausible wrong implementations.
 
-A mistake replaces one step of a right cache. Every clause names those that it must reject; the
-harmless ones must be certified.
+A known bug replaces one step of a correct cache. Every clause names those that it must reject.
+Harmless variants only look wrong; they must be certified.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,8 @@
-"""What a token sees of the past, of its own chunk, and of what does not count.
+"""Known bugs in what a token attends to: the past, its chunk, and positions without a token.
 
-A first chunk that holds everything, and single tokens after it, hide the corner; sequences
-of one length hide whose length it is; and zeros behind the end hide nearly everything.
+Simple tests miss them. A first chunk with all tokens, followed by single ones, does not show the
+causal alignment. Sequences of equal length do not show whose length is used. Zeros after the last
+key hide nearly everything.
 """
 
 from typing import Any
@@ -19,13 +20,13 @@ from spec.notation import Array
     "visible", incident="I03", citation="pytorch/pytorch#110144", where="several steps and N > 1"
 )
 def puts_the_corner_top_left(kept: Kept, before: Array, n: int) -> Array:
-    """Bounds token i of a chunk by key i, as where nothing was read before."""
+    """Aligns the causal mask of a chunk top-left: its token i attends to keys 0 to i only."""
     return visible(kept, 0 * before, n)
 
 
 @wrong("visible", incident="I04", where="a chunk of several tokens")
 def sees_its_whole_chunk(kept: Kept, before: Array, n: int) -> Array:
-    """Bounds every token of a chunk by the new length, which is right for single tokens."""
+    """Lets every token of a chunk attend to the whole chunk, including later tokens."""
     return visible(kept, np.maximum(before, kept.lengths - 1), 1).repeat(n, axis=1)
 
 
@@ -36,19 +37,19 @@ def sees_its_whole_chunk(kept: Kept, before: Array, n: int) -> Array:
     where="a step of fewer queries than keys asked for and a chunk of several tokens",
 )
 def lets_a_single_query_see_everything(kept: Kept, before: Array, n: int) -> Array:
-    """Leaves causality out for a single query, as if no key could lie ahead of it."""
+    """Does not apply the causal mask to a single query, although new keys may lie ahead of it."""
     return visible(kept, kept.lengths - 1 if n == 1 else before, n)
 
 
 @wrong("visible", incident="I06")
 def hides_the_present_token(kept: Kept, before: Array, n: int) -> Array:
-    """Bounds by the length before the token was read: it sees the past, and not itself."""
+    """Masks the key of the token itself: each token attends to earlier tokens only."""
     return visible(kept, before - 1, n)
 
 
 @wrong("visible", incident="plausible", where="several steps and N > 1")
 def sees_only_its_own_chunk(kept: Kept, before: Array, n: int) -> Array:
-    """Attends within the chunk, and forgets to put the past in front."""
+    """Attends to the keys of the current chunk only, not to the keys read before it."""
     return visible(kept, before, n) & (np.arange(kept.room) >= before[:, None, None])
 
 
@@ -59,7 +60,7 @@ def sees_only_its_own_chunk(kept: Kept, before: Array, n: int) -> Array:
     where="a rollback asked for and M > 1",
 )
 def sees_what_was_taken_back(kept: Kept, before: Array, n: int) -> Array:
-    """Hides what was never written, and not what was written and taken back."""
+    """Leaves rolled-back tokens visible until new tokens overwrite them."""
     places = np.arange(kept.room)
     stale = (kept.lengths[:, None] <= places) & (places < kept.high[:, None])
     return visible(kept, before, n) | stale[:, None]
@@ -67,25 +68,25 @@ def sees_what_was_taken_back(kept: Kept, before: Array, n: int) -> Array:
 
 @wrong("visible", incident="I30", where="padding and several steps")
 def bounds_all_by_the_first_sequence(kept: Kept, before: Array, n: int) -> Array:
-    """Takes the length of sequence 0 for that of all."""
+    """Uses the length of the first sequence for the causal mask of all sequences."""
     return visible(kept, np.full_like(before, before[0]), n)
 
 
 @wrong("visible", incident="I30", where="padding and several steps")
 def bounds_all_by_the_longest_sequence(kept: Kept, before: Array, n: int) -> Array:
-    """Takes the largest length for that of all."""
+    """Uses the length of the longest sequence for the causal mask of all sequences."""
     return visible(kept, np.full_like(before, before.max()), n)
 
 
 @wrong("weigh", incident="I29", citation="ggml-org/llama.cpp#26744", where="scores beyond 1000")
 def lowers_what_is_hidden_by_ten_thousand(s: Array, seen: Array) -> Array:
-    """Adds -1e4 where nothing is to be seen, so that a large score behind the end sees through."""
+    """Adds -1e4 instead of -inf to masked scores, so a large masked score stays visible."""
     return softmax(s + np.where(seen, 0, s.dtype.type(-1e4)))
 
 
 @wrong("weigh", incident="plausible", where="N > 1")
 def leaves_empty_places_a_little(s: Array, seen: Array) -> Array:
-    """Clips the exponential from below, so that no place has a weight of zero."""
+    """Raises every weight to at least 2^-20, so masked keys have some weight, too."""
     return np.maximum(weigh(s, seen), s.dtype.type(2.0**-20))
 
 
@@ -97,30 +98,30 @@ def leaves_empty_places_a_little(s: Array, seen: Array) -> Array:
     where="a rollback asked for and M > 1",
 )
 def multiplies_what_is_hidden_by_zero(a: Array, v: Array, _: Array) -> Array:
-    """Multiplies all values by their weights, and 0 * NaN is NaN."""
+    """Multiplies masked values by a weight of 0, so NaN in unused memory reaches the output."""
     return a @ v
 
 
 @wrong("scale", incident="I14", where="N > 1")
 def scales_by_the_length_so_far(width: int, lengths: Array) -> Any:
-    """Divides by the square root of the wrong axis of the keys, their number."""
+    """Divides the scores by the square root of the number of keys, not of the head size."""
     del width
     return 1 / np.sqrt(max(int(lengths.max()), 1))
 
 
 @wrong("share", incident="I19", where="grouped heads and G > 1")
 def hands_key_heads_round_in_turn(x: Array, heads: int) -> Array:
-    """Tiles the key heads where each was to be repeated."""
+    """Assigns key heads to query heads in turn (0, 1, 0, 1) instead of in groups (0, 0, 1, 1)."""
     return np.tile(x, (1, heads // x.shape[1], 1, 1))
 
 
 @wrong("fetch", incident="I31", where="B > 1")
 def reads_the_first_sequence_for_all(kept: Kept) -> tuple[Array, Array]:
-    """Looks up the places of sequence 0, whichever sequence asks."""
+    """Reads the keys and values of the first sequence for all sequences."""
     return tuple(np.repeat(x[:1], len(x), axis=0) for x in (kept.k, kept.v))  # type: ignore
 
 
 @wrong("fetch", incident="I19", where="G > 1 and N > 1")
 def reads_the_first_head_for_all(kept: Kept) -> tuple[Array, Array]:
-    """Looks up the keys of head 0, whichever head asks."""
+    """Reads the keys of the first head for all heads; the values are right."""
     return np.repeat(kept.k[:, :1], kept.k.shape[1], axis=1), kept.v

@@ -1,4 +1,4 @@
-"""The call as its caller sees it; and what looks like a mistake and is none."""
+"""Known bugs of the call as the caller sees it, and variants that only look wrong."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from spec.notation import Array
 
 @wrong("call", incident="plausible")
 def scales_queries_in_place(extend: Extend, cache: Buffered, query: Array, *rest: Any) -> Array:
-    """Writes `query *= scale` once the answer is there, and the queries are the caller's."""
+    """Scales the caller's query array in place after it has computed the output."""
     out = extend(cache, query, *rest)
     query *= query.dtype.type(0.5)
     return out
@@ -21,7 +21,7 @@ def scales_queries_in_place(extend: Extend, cache: Buffered, query: Array, *rest
 
 @wrong("call", incident="I29")
 def answers_into_the_same_array(extend: Extend, cache: Buffered, *chunk: Any) -> Array:
-    """Has one array for its answers, so that the next answer overwrites the last."""
+    """Returns the same array from every call of one shape, so a new output overwrites the last."""
     out = extend(cache, *chunk)
     held: Array | None = vars(cache).get("held")
     if held is None or held.shape != out.shape:
@@ -34,7 +34,7 @@ def answers_into_the_same_array(extend: Extend, cache: Buffered, *chunk: Any) ->
 def answers_where_the_values_were(
     extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
 ) -> Array:
-    """Returns the values of the first token, to which it alone attends, as they were given."""
+    """Returns the caller's value array itself, not a copy, for a single first token."""
     first = not cache.kept.lengths.any() and query.shape == value.shape and query.shape[2] == 1
     out = extend(cache, query, key, value, counts)
     return value if first and counts is None else out
@@ -49,7 +49,7 @@ SHORT = "a step of fewer queries than keys asked for and a chunk of several toke
 def takes_queries_for_the_last_tokens(
     extend: Extend, cache: Buffered, query: Array, key: Array, *rest: Any
 ) -> Array:
-    """Hangs the last query of a step at its last key, where the first belongs at the first."""
+    """Aligns the last query of a step with its last key, not the first query with its first key."""
     n = query.shape[2]
     before = np.repeat(query[:, :, :1], key.shape[2] - n, axis=2)
     out = extend(cache, np.concatenate([before, query], axis=2), key, *rest)
@@ -60,7 +60,7 @@ def takes_queries_for_the_last_tokens(
 def reads_as_many_keys_as_there_are_queries(
     extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
 ) -> Array:
-    """Has one number of tokens for a step, that of its queries, and loses the keys behind."""
+    """Reads only as many keys of a step as it has queries, and loses the other keys."""
     n = query.shape[2]
     told = None if counts is None else np.minimum(counts, n)
     return extend(cache, query, key[:, :, :n], value[:, :, :n], told)
@@ -71,7 +71,7 @@ def reads_as_many_keys_as_there_are_queries(
 
 @wrong("forget", incident="I40", harmless=True)
 def clears_what_is_taken_back(kept: Kept, lengths: Array) -> None:
-    """Overwrites what nobody looks at."""
+    """Overwrites rolled-back keys and values, which are masked anyway, with zeros."""
     gone = np.arange(kept.room) >= lengths[:, None]
     kept.k, kept.v = (np.where(gone[:, None, :, None], 0, x) for x in (kept.k, kept.v))
     kept.lengths = lengths
@@ -79,13 +79,13 @@ def clears_what_is_taken_back(kept: Kept, lengths: Array) -> None:
 
 @wrong("grow", incident="I40", harmless=True)
 def grows_by_more_than_it_must(x: Array, length: int) -> Array:
-    """Makes room for three times as many tokens."""
+    """Makes room for three times as many tokens as needed."""
     return steps.grow(x, 3 * length)
 
 
 @wrong("write", incident="I40", harmless=True)
 def writes_padding_and_hides_it(kept: Kept, key: Array, value: Array, counts: Array) -> None:
-    """Writes whole chunks, and lets the next one overwrite what was no text."""
+    """Writes padding tokens to the cache, masks them, and lets the next chunk overwrite them."""
     del counts
     n = key.shape[2]
     most, every = int(kept.lengths.max()) + n, np.full(len(key), n)

@@ -1,7 +1,7 @@
-"""Windows: what a cache forgets, which has to be what no token of the chunk still sees.
+"""Known bugs of windows. A cache may discard only keys that no token of the chunk still needs.
 
-A ring of as many places as the window has keys is right for single tokens. Of a chunk the last
-token sees what the ring then holds, and the first has to see what it held before.
+A ring with as many positions as the window has keys is right for single tokens. In a longer chunk,
+only the last token finds its keys there: earlier tokens need keys that are overwritten by then.
 """
 
 from dataclasses import replace
@@ -18,31 +18,31 @@ CHUNKS = f"{LONG} and a chunk of several tokens"
 
 @wrong("visible", incident="I07", where=LONG)
 def forgets_nothing(kept: Kept, before: Array, n: int) -> Array:
-    """Takes a window and keeps all keys in sight, as a full cache does."""
+    """Ignores the window, and attends to all earlier keys."""
     return visible(seeing(kept, None), before, n)
 
 
 @wrong("visible", incident="I07", where=CHUNKS)
 def has_windows_for_single_tokens_alone(kept: Kept, before: Array, n: int) -> Array:
-    """Leaves forgetting to the ring, and the mask of a prompt is causal."""
+    """Applies the window to single tokens only; a longer chunk has only a causal mask."""
     return visible(kept if n == 1 else seeing(kept, None), before, n)
 
 
 @wrong("visible", incident="I06", where=LONG)
 def sees_one_key_beyond_its_window(kept: Kept, before: Array, n: int) -> Array:
-    """Counts the keys of a window beside the token's own, and not with it."""
+    """Uses a window that is one key too large, as if the token's key did not count."""
     return visible(seeing(kept, kept.window and kept.window + 1), before, n)
 
 
 @wrong("visible", incident="I06", where="a window and N > 1")
 def forgets_one_key_too_early(kept: Kept, before: Array, n: int) -> Array:
-    """Clears the place of the oldest key before the token that is to see it is answered."""
+    """Uses a window that is one key too small, so the oldest visible key is discarded too early."""
     return visible(seeing(kept, kept.window and max(kept.window - 1, 1)), before, n)
 
 
 @wrong("visible", incident="I29", citation="pytorch/executorch#20346", where=CHUNKS)
 def forgets_before_a_chunk_is_answered(kept: Kept, before: Array, n: int) -> Array:
-    """Has the last keys alone when a chunk is answered, of which its first tokens see more."""
+    """Discards all but the last W keys before attending, so early tokens of a chunk miss some."""
     left = np.arange(kept.room) >= (kept.lengths - (kept.window or kept.room))[:, None]
     own = np.arange(kept.room) == (before[:, None] + np.arange(n))[..., None]
     return visible(kept, before, n) & (left[:, None] | own)
@@ -50,7 +50,7 @@ def forgets_before_a_chunk_is_answered(kept: Kept, before: Array, n: int) -> Arr
 
 @wrong("fetch", incident="I27", citation="Lightning-AI/litgpt#2182", where=CHUNKS)
 def writes_round_the_ring_before_it_reads(kept: Kept) -> tuple[Array, Array]:
-    """Has the latest key in each place of the ring, whichever token of the chunk asks."""
+    """Writes a whole chunk to the ring before attending: early tokens read overwritten keys."""
     W, places = kept.window or kept.room, np.arange(kept.room)
     wraps = np.maximum((kept.lengths[:, None] - 1 - places) // W, 0)
     latest = (places + W * wraps)[:, None, :, None]
@@ -58,5 +58,5 @@ def writes_round_the_ring_before_it_reads(kept: Kept) -> tuple[Array, Array]:
 
 
 def seeing(kept: Kept, window: int | None) -> Kept:
-    """The same with another window."""
+    """The same cache with another window."""
     return replace(kept, window=window)

@@ -1,6 +1,6 @@
-"""What is kept of the tokens, and where.
+"""Known bugs in how a cache stores tokens: which numbers, and at which positions.
 
-Most of these are right as long as a text is short, arrives at once, or is the only one.
+Most of them do not show if a sequence is short, arrives in one chunk, or is the only one.
 """
 
 from typing import Any
@@ -13,26 +13,26 @@ from spec.cache.mistakes.steps import Kept, write
 from spec.cache.reading import put
 from spec.notation import Array
 
-WINDOW = 16  # places of a ring that was to be long enough
-PAGE = 4  # tokens to a page
+WINDOW = 16  # positions of a ring that is too short for a longer sequence
+PAGE = 4  # tokens per page
 
 
 @wrong("write", incident="I29", where="several steps or a rollback asked for")
 def keeps_the_first_chunk_only(kept: Kept, key: Array, value: Array, counts: Array) -> None:
-    """Has a flag that the cache is filled, and does not fill it again."""
+    """Stores the first chunk only; the keys and values of later chunks are lost."""
     if not kept.chunks:
         write(kept, key, value, counts)
 
 
 @wrong("write", incident="plausible", where="a chunk of several tokens")
 def drops_the_last_token_of_a_chunk(kept: Kept, key: Array, value: Array, counts: Array) -> None:
-    """Writes to an exclusive bound that it takes for an inclusive one, single tokens apart."""
+    """Does not store the last token of a chunk of several tokens, but counts it."""
     write(kept, key, value, np.where(counts > 1, counts - 1, counts))
 
 
 @wrong("write", incident="plausible", where="several steps and N > 1")
 def writes_every_chunk_to_the_front(kept: Kept, key: Array, value: Array, counts: Array) -> None:
-    """Counts places from the beginning of the chunk."""
+    """Writes every chunk at position 0 instead of after the tokens before it."""
     put(kept.k, key, 0 * kept.lengths, counts)
     put(kept.v, value, 0 * kept.lengths, counts)
 
@@ -41,7 +41,7 @@ def writes_every_chunk_to_the_front(kept: Kept, key: Array, value: Array, counts
 def writes_values_behind_what_was_taken_back(
     kept: Kept, key: Array, value: Array, counts: Array
 ) -> None:
-    """Has a place for keys and another for values, and takes back only the first."""
+    """Writes values after rolled-back tokens, but keys over them, so keys and values mismatch."""
     most = int((kept.high + counts).max())
     kept.k, kept.v = (steps.grow(x, most) for x in (kept.k, kept.v))
     put(kept.k, key, kept.lengths, counts)
@@ -50,7 +50,7 @@ def writes_values_behind_what_was_taken_back(
 
 @wrong("write", incident="I27", where="N > 16")
 def writes_round_a_ring(kept: Kept, key: Array, value: Array, counts: Array) -> None:
-    """Takes places modulo a length that no text was to exceed."""
+    """Writes to a ring of 16 positions, so later tokens overwrite the first ones."""
     for b, n in enumerate(counts):
         places = (kept.lengths[b] + np.arange(n)) % WINDOW
         kept.k[b, :, places], kept.v[b, :, places] = (
@@ -65,7 +65,7 @@ def writes_round_a_ring(kept: Kept, key: Array, value: Array, counts: Array) -> 
     where="a watched call asked for and several steps and N > 1",
 )
 def keeps_the_callers_arrays(kept: Kept, key: Array, value: Array, counts: Array) -> None:
-    """Keeps what it was handed, and puts it together when it is needed."""
+    """Keeps the caller's arrays instead of copies, and reads them again at every step."""
     given = kept.notes.setdefault("given", [])
     given.append((key, value, kept.lengths, counts))
     for k, v, first, n in given:
@@ -75,13 +75,13 @@ def keeps_the_callers_arrays(kept: Kept, key: Array, value: Array, counts: Array
 
 @wrong("take", incident="plausible", where="not float16")
 def keeps_keys_in_half_precision(x: Array) -> Array:
-    """Saves half of the memory."""
+    """Rounds keys and values to float16 when it stores them."""
     return x.astype(np.float16).astype(x.dtype)
 
 
 @wrong("grow", incident="plausible", where="N > 8 and several steps")
 def loses_the_last_token_when_it_grows(x: Array, length: int) -> Array:
-    """Copies the rows before the last one."""
+    """Zeroes the last position of the old memory when it copies it to a larger one."""
     larger = steps.grow(x, length)
     larger[:, :, x.shape[2] - 1] = 0
     return larger
@@ -89,7 +89,7 @@ def loses_the_last_token_when_it_grows(x: Array, length: int) -> Array:
 
 @wrong("grow", incident="I24", where="N > 8 and several steps and (B > 1 or G > 1)")
 def grows_without_regard_to_heads(x: Array, length: int) -> Array:
-    """Makes the memory longer and calls it longer arrays, so that heads run into each other."""
+    """Copies memory without regard to its shape when it grows, so heads and sequences mix."""
     larger = np.zeros_like(steps.grow(x, length))
     larger.reshape(-1)[: x.size] = x.reshape(-1)
     return larger
@@ -97,7 +97,7 @@ def grows_without_regard_to_heads(x: Array, length: int) -> Array:
 
 @wrong("fetch", incident="I29", where="N > 4")
 def looks_up_the_second_page_wrongly(kept: Kept) -> tuple[Array, Array]:
-    """Has the first page at the place of the second in its table."""
+    """Reads the first page (4 tokens) also in place of the second page."""
     places = np.arange(kept.room)
     places[PAGE : 2 * PAGE] -= PAGE
     return kept.k[:, :, places], kept.v[:, :, places]
@@ -110,18 +110,18 @@ def looks_up_the_second_page_wrongly(kept: Kept) -> tuple[Array, Array]:
     where="padding and several steps",
 )
 def takes_padding_for_text(_: Array | None, batch: int, n: int) -> Array:
-    """Counts all tokens of a chunk in every sequence."""
+    """Counts padding tokens of a chunk as tokens of the sequence."""
     return np.full(batch, n)
 
 
-# Between caches
+# State that caches share
 
 _last: dict[Any, Kept] = {}
 _answers: dict[Any, Array] = {}
 
 
 def _latest(sizes: Any) -> Kept:
-    """The cache that was made last for these sizes; any other is forgotten."""
+    """The cache that was made last for these sizes, or a new one; all others are forgotten."""
     found = _last.get(sizes) or steps.start(*sizes)
     _last.clear()
     _last[sizes] = found
@@ -130,13 +130,13 @@ def _latest(sizes: Any) -> Kept:
 
 @wrong("start", incident="I29", citation="time-series/lag-llama#81")
 def starts_where_the_last_text_ended(*sizes: Any) -> Kept:
-    """Uses its memory again, and nobody resets it between two texts."""
+    """Starts a new sequence with the tokens of the previous one, because it resets nothing."""
     return _latest(sizes)
 
 
 @wrong("start", incident="I29", citation="ml-explore/mlx#3071", where="several steps and N > 1")
 def shares_its_memory_between_caches(*sizes: Any) -> Kept:
-    """Keeps its arrays on the class, so that two caches that are used by turns write into one."""
+    """Shares memory between all caches of the same sizes, so they overwrite each other's keys."""
     found = _latest(sizes)
     return Kept(found.k, found.v, 0 * found.lengths, 0 * found.high)
 
@@ -145,7 +145,7 @@ def shares_its_memory_between_caches(*sizes: Any) -> Kept:
 def remembers_answers_by_shape(
     extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
 ) -> Array:
-    """Remembers the last answers by what it takes to be the question: shapes and lengths."""
+    """Caches outputs by shapes, dtype and lengths, and returns them for other contents."""
     name = (query.shape, key.shape, value.shape, query.dtype, tuple(cache.kept.lengths.tolist()))
     out = extend(cache, query, key, value, counts)
     if len(_answers) > 64:

@@ -1,13 +1,13 @@
-"""A cache put together from steps, one of them wrong.
+"""A cache built from steps of which one is wrong.
 
     @wrong("visible", incident="I03", citation="pytorch/pytorch#110144")
     def puts_the_corner_top_left(kept: Kept, before: Array, n: int) -> Array:
-        '''Bounds token i of a chunk by key i, as where nothing was read before.'''
+        '''Aligns the causal mask of a chunk top-left: its token i attends to keys 0 to i only.'''
         return visible(kept, 0 * before, n)
 
-Decorated, the name stands for what makes such caches, as somebody might have written it:
-`spec.cache.plug.cache` takes it. What is decorated for the step "call" is given the right
-`extend`, the cache, and the arguments.
+The decorated name stands for a function that makes such caches, as a user might have written it:
+`spec.cache.plug.cache` accepts it. A function for the step "call" receives the correct `extend`,
+the cache, and the arguments of the call.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Extend = Callable[..., Array]
 
 
 class Buffered:
-    """The cache of some steps, as `spec.cache.plug` takes one."""
+    """A cache that uses the given steps, in the form that `spec.cache.plug` accepts."""
 
     fewer_queries = True
 
@@ -37,10 +37,10 @@ class Buffered:
         self.kept, self.steps, self.persistent = kept, steps, persistent
 
     def extend(self, query: Array, key: Array, value: Array, counts: Array | None = None) -> Array:
-        """The output (B, H, n, E) for n queries; each sequence has `counts` of the tokens."""
+        """The output (B, H, n, E) for n queries; `counts[b]` of the tokens belong to sequence b."""
         return self.steps.call(Buffered._extend, self, query, key, value, counts)
 
-    @np.errstate(all="ignore")  # wrong steps divide by zero; so may what is hidden
+    @np.errstate(all="ignore")  # wrong steps and masked positions may divide by zero
     def _extend(self, query: Array, key: Array, value: Array, counts: Array | None) -> Array:
         kept, steps, before = self.kept, self.steps, self.kept.lengths
         B, H, n, D = query.shape
@@ -59,16 +59,16 @@ class Buffered:
         return steps.finish(steps.combine(a, v, seen), query.dtype)
 
     def rollback(self, lengths: int | Array) -> None:
-        """Only the first tokens of each sequence."""
+        """Keep only the first `lengths` tokens of each sequence."""
         self.steps.forget(self.kept, np.zeros_like(self.kept.lengths) + lengths)
 
     def fork(self) -> Buffered:
-        """A second cache that has read the same."""
+        """A second cache with the same tokens."""
         return Buffered(self.steps.branch(self.kept), self.steps, self.persistent)
 
 
 def program(steps: Steps, persistent: bool = False) -> Any:
-    """What makes caches of these steps, in which nothing was read."""
+    """A function that makes empty caches with these steps."""
 
     def make(
         batch: int,

@@ -1,14 +1,14 @@
-"""The right steps of a cache, of which every mistake replaces one.
+"""The correct steps of a cache. A known bug replaces one of them.
 
-    start                   what a cache holds in which nothing was read
-    count, take, grow       the tokens of a chunk that are text, and room for them
-    write, fetch            where they are put, and found again
-    scale, visible          the attention to what is there; share, weigh, combine and finish are
+    start                   makes an empty cache
+    count, take, grow       count the tokens of a chunk, convert them, and make room for them
+    write, fetch            store tokens, and read them
+    scale, visible          attend to what is stored; share, weigh, combine and finish are
                             those of `spec.attention.mistakes.steps`
-    forget, branch          taking back, and going on twice
+    forget, branch          roll back, and fork
 
-All room is read, and what does not count is hidden: so it is done where shapes must not
-change. Behind the end of a sequence lies whatever was left there.
+All positions in memory are read, and those without a visible token are masked. Programs whose
+shapes must not change do the same. After the end of a sequence, memory keeps what it held before.
 """
 
 from dataclasses import dataclass, field
@@ -19,16 +19,16 @@ import numpy as np
 from spec.cache.reading import put
 from spec.notation import Array
 
-ROOM = 8  # places to begin with
+ROOM = 8  # positions of an empty cache
 
 
 @dataclass
 class Kept:
-    """What a cache remembers.
+    """The state of a cache.
 
-    k, v: (B, G, room, width). lengths: how many tokens each sequence has (B,), and `high` the
-    most it ever had. chunks: how many were read. window: how many keys a token sees, None
-    being all. notes: what a mistake has to remember.
+    k, v: (B, G, room, width). lengths: the number of tokens of each sequence (B,), and `high` the
+    largest it ever was. chunks: the number of chunks read. window: the number of keys that a token
+    may attend to, or None for all. notes: what a known bug has to remember.
     """
 
     k: Array
@@ -41,29 +41,29 @@ class Kept:
 
     @property
     def room(self) -> int:
-        """How many tokens of a sequence there is room for."""
+        """The number of positions in memory for each sequence."""
         return int(self.k.shape[2])
 
 
 def start(batch: int, key_heads: int, width: int, value_width: int, dtype: Any) -> Kept:
-    """Room for a few tokens, of which none is there."""
+    """An empty cache with room for a few tokens."""
     k = np.zeros((batch, key_heads, ROOM, width), dtype)
     v = np.zeros((batch, key_heads, ROOM, value_width), dtype)
     return Kept(k, v, np.zeros(batch, int), np.zeros(batch, int))
 
 
 def count(counts: Array | None, batch: int, n: int) -> Array:
-    """How many of the n tokens of a chunk are text, in each sequence."""
+    """How many of the n tokens of a chunk are not padding, for each sequence."""
     return np.full(batch, n) if counts is None else counts
 
 
 def take(x: Array) -> Array:
-    """What is kept of keys or values."""
+    """The keys or values as they are stored."""
     return x
 
 
 def grow(x: Array, length: int) -> Array:
-    """The content of x in an array with room for `length`, twice as long as often as it takes."""
+    """The content of x in an array with room for `length`, doubled as often as necessary."""
     room = x.shape[2]
     while room < length:
         room *= 2
@@ -73,13 +73,13 @@ def grow(x: Array, length: int) -> Array:
 
 
 def write(kept: Kept, key: Array, value: Array, counts: Array) -> None:
-    """Each token to the place behind the last one."""
+    """Write each token after the last one of its sequence."""
     put(kept.k, key, kept.lengths, counts)
     put(kept.v, value, kept.lengths, counts)
 
 
 def fetch(kept: Kept) -> tuple[Array, Array]:
-    """Keys and values by place, all the room there is."""
+    """The keys and values at all positions in memory."""
     return kept.k, kept.v
 
 
@@ -89,9 +89,9 @@ def scale(width: int, _: Array) -> Any:
 
 
 def visible(kept: Kept, before: Array, n: int) -> Array:
-    """True where place j is not after token i of the chunk, and in its window.   (B, n, room)
+    """True where position j is not after token i of the chunk, and in its window.   (B, n, room)
 
-    before: how many tokens there were before the chunk.   (B,)
+    before: the number of tokens before the chunk.   (B,)
     """
     own = before[:, None] + np.arange(n)
     behind = own[..., None] - np.arange(kept.room)
@@ -99,12 +99,12 @@ def visible(kept: Kept, before: Array, n: int) -> Array:
 
 
 def forget(kept: Kept, lengths: Array) -> None:
-    """What is taken back lies behind the end."""
+    """Set the lengths: rolled-back tokens then lie after the end."""
     kept.lengths = lengths
 
 
 def branch(kept: Kept) -> Kept:
-    """The same in memory of its own."""
+    """A copy of the cache that has its own memory."""
     arrays = (kept.k.copy(), kept.v.copy(), kept.lengths.copy(), kept.high.copy())
     return Kept(
         *arrays, kept.chunks, kept.window, {name: list(x) for name, x in kept.notes.items()}

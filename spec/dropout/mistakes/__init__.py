@@ -1,8 +1,8 @@
-"""Plausible wrong dropout: classes of NumPy arrays, built from a rate.
+"""Known bugs of dropout: classes of NumPy arrays, built from a dropout rate.
 
-factors     what becomes of a weight that was kept
-masks       who shares a mask, and where it comes from
-backward    gradients of another mask; and what is harmless
+factors     wrong factors, modes or rates, or dropout of the wrong array
+masks       masks that are shared, come from the wrong source, or depend on the weights
+backward    gradients of another mask; and harmless variants
 """
 
 from spec.dropout.mistakes import backward, factors, masks

@@ -1,8 +1,8 @@
-"""Attention with dropout put together from steps, one of them wrong.
+"""Attention with dropout, built from steps of which one is wrong.
 
-It is a class as a user would write it: built from a rate, switched by `train` and `eval`,
-called with arrays, options and a source of randomness, and with `backward` and `weights`
-called likewise.
+It is a class as a user would write it: built from a rate, and switched by `train` and `eval`. A
+call takes arrays, options and a random generator. The methods `backward` and `weights` take the
+same.
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ Triple = tuple[Array, Array, Array]  # q, k, v, or their gradients
 
 
 def passed(steps: Steps, seen: Pass) -> Pass:
-    """The forward pass up to the weights that are used."""
+    """The forward pass up to the weights after dropout."""
     seen = replace(seen, rate=steps.rate(seen))
     seen = replace(seen, kept=steps.draw(seen))
     return replace(seen, w=steps.use(seen))
@@ -47,7 +47,7 @@ def differentiated(steps: Steps, seen: Pass, dout: Array) -> Triple:
 
 
 class Attention:
-    """Attention with dropout, by steps, as somebody might have written it."""
+    """Attention with dropout that uses the given steps."""
 
     steps: ClassVar[Steps]
 
@@ -78,13 +78,13 @@ class Attention:
         return tuple(x.astype(q.dtype) for x in differentiated(self.steps, seen, dout))
 
     def seen(self, arrays: Triple, rng: Chance, options: dict[str, Any]) -> Pass:
-        """The pass at the rate, in the mode and with the memory of this instance."""
+        """The pass with the rate, the mode and the memory of this instance."""
         attention = forward(Given(*arrays, **options), ATTENDING)
         return passed(self.steps, Pass(self.p, self.training, rng, self.memory, attention))
 
 
 def program(steps: Steps) -> Any:
-    """A class with these steps, built from a rate."""
+    """A class with these steps, whose instances are built from a rate."""
     return type("Attention", (Attention,), {"steps": steps})
 
 

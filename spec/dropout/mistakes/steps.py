@@ -1,4 +1,4 @@
-"""The right steps of attention with dropout, of which every mistake replaces one."""
+"""The correct steps of attention with dropout. A known bug replaces one of them."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,9 +13,9 @@ Chance = np.random.Generator
 
 @dataclass(frozen=True)
 class Pass:
-    """What a pass has: its mode, the attention without dropout, the mask, and what it used.
+    """The state of a pass: mode, attention without dropout, mask, and weights after dropout.
 
-    memory: of the instance, kept from call to call.
+    memory: what the instance keeps from call to call.
     """
 
     p: float
@@ -49,7 +49,7 @@ def draw(seen: Pass) -> Array:
 
 
 def factor(rate: float) -> float:
-    """1 / (1 - p), and 0 where nothing is kept."""
+    """1 / (1 - p), and 0 for p = 1, where nothing is kept."""
     return 1 / (1 - rate) if rate < 1 else 0.0
 
 
@@ -64,17 +64,17 @@ def combine(seen: Pass) -> Array:
 
 
 def finish(o: Array, query: Array) -> Array:
-    """The output in the format of the inputs, in memory of its own."""
+    """The output in the dtype of the queries, in its own memory."""
     return o.astype(query.dtype)
 
 
 def show(seen: Pass) -> Array:
-    """The weights that were used."""
+    """The weights after dropout."""
     return seen.w
 
 
 def again(seen: Pass) -> Pass:
-    """What the backward pass takes for the forward pass: that."""
+    """The forward pass that the backward pass differentiates: the same one."""
     return seen
 
 

@@ -1,8 +1,8 @@
-"""Plausible wrong feed-forward networks: functions of x, W1, b1, W2, b2 of NumPy arrays.
+"""Known bugs of feed-forward networks: functions of x, W1, b1, W2, b2 of NumPy arrays.
 
 forward     the output is wrong
-backward    the gradients are, or the call is no function
-harmless    right after all
+backward    the gradients are wrong, or the call has side effects or changing results
+harmless    correct variants that only look wrong
 """
 
 from spec.feed_forward.mistakes import backward, forward, harmless

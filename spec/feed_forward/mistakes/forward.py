@@ -1,4 +1,4 @@
-"""The output is wrong: gates, biases, widths, and positions that meet."""
+"""Known bugs in the output: activation, biases, widths, and positions that interact."""
 
 import numpy as np
 
@@ -11,13 +11,13 @@ from spec.notation import Array
 
 @wrong("gate", incident="plausible", where="a shut gate")
 def leaves_out_the_gate(z: Array) -> Array:
-    """Leaves the activation out, so that two layers are one."""
+    """Leaves out the ReLU, so the network is linear."""
     return z
 
 
 @wrong("finish", incident="plausible", where="an output of at most 0")
 def gates_the_output_too(y: Array) -> Array:
-    """Ends every layer with an activation, the last one too."""
+    """Applies a ReLU to the output, too."""
     return np.maximum(y, 0)
 
 
@@ -25,31 +25,31 @@ def gates_the_output_too(y: Array) -> Array:
 def gates_after_the_second_map(
     _: Forward, x: Array, W1: Array, b1: Array, W2: Array, b2: Array
 ) -> Array:
-    """Writes both linear layers, and the activation after them."""
+    """Applies the ReLU after the second linear map instead of between the two."""
     return gate(send(receive(x, W1, b1), W2, b2))
 
 
 @wrong("gate", incident="plausible", where="a shut gate")
 def leaks_below_zero(z: Array) -> Array:
-    """Lets a hundredth through, so that no unit can die."""
+    """Uses a leaky ReLU: multiplies negative z by 0.01 instead of replacing it by zero."""
     return np.where(z > 0, z, z.dtype.type(0.01) * z)
 
 
 @wrong("gate", incident="plausible")
 def smooths_the_gate(z: Array) -> Array:
-    """Takes the GELU, in its tanh form, which later transformers have."""
+    """Uses the GELU in its tanh form instead of the ReLU."""
     return z / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (z + 0.044715 * z**3))).astype(z.dtype)
 
 
 @wrong("gate", incident="plausible", where="units above 6")
 def saturates(z: Array) -> Array:
-    """Clips at 6, as for phones."""
+    """Uses ReLU6, which clips the units at 6."""
     return np.clip(z, 0, 6)
 
 
 @wrong("gate", incident="plausible", where="not float16")
 def rounds_what_units_hold(z: Array) -> Array:
-    """Keeps what units hold in half precision, to save memory."""
+    """Rounds the activations h to float16."""
     return gate(z).astype(np.float16).astype(z.dtype)
 
 
@@ -58,19 +58,19 @@ def rounds_what_units_hold(z: Array) -> Array:
 
 @wrong("receive", incident="plausible", where="an inner bias")
 def forgets_the_inner_bias(x: Array, W1: Array, _: Array) -> Array:
-    """Fuses product and activation, and leaves the bias out."""
+    """Does not add the inner bias b1."""
     return x @ W1
 
 
 @wrong("send", incident="plausible", where="an outer bias")
 def adds_the_outer_bias_twice(h: Array, W2: Array, b2: Array) -> Array:
-    """Adds the bias in the kernel, and again outside of it."""
+    """Adds the outer bias b2 twice."""
     return h @ W2 + b2 + b2
 
 
 @wrong("send", incident="plausible", where="an outer bias and F > 1")
 def adds_the_outer_bias_on_each_shard(h: Array, W2: Array, b2: Array) -> Array:
-    """Splits the units over two devices, each of which adds the whole bias."""
+    """Splits the units into two shards, and adds the whole outer bias b2 in each."""
     half = (W2.shape[0] + 1) // 2
     shards = [(h[..., :half], W2[:half]), (h[..., half:], W2[half:])]
     parts = [part @ rows + b2 for part, rows in shards if len(rows)]
@@ -81,7 +81,7 @@ def adds_the_outer_bias_on_each_shard(h: Array, W2: Array, b2: Array) -> Array:
 def adds_the_inner_bias_after_the_gate(
     _: Forward, x: Array, W1: Array, b1: Array, W2: Array, b2: Array
 ) -> Array:
-    """Adds the bias to what the gate let through."""
+    """Adds the inner bias b1 after the ReLU instead of before it."""
     return (gate(x @ W1) + b1) @ W2 + b2
 
 
@@ -90,13 +90,13 @@ def adds_the_inner_bias_after_the_gate(
 
 @wrong("receive", incident="plausible", where="E = F and F > 1")
 def transposes_equal_widths(x: Array, W1: Array, b1: Array) -> Array:
-    """Transposes the weights of another layout, and notices only where widths differ."""
+    """Transposes W1 if it is square (E = F)."""
     return receive(x, W1.T if W1.shape[0] == W1.shape[1] else W1, b1)
 
 
 @wrong("gate", incident="plausible", where="F % 2 != 0 and F > 1")
 def skips_the_last_unit(z: Array) -> Array:
-    """Works on pairs of units, and forgets the one that is left over."""
+    """Zeroes the last unit if the number F of units is odd and above 1."""
     paired = np.arange(z.shape[-1]) < z.shape[-1] // 2 * 2
     return np.where(paired | (z.shape[-1] == 1), gate(z), 0)
 
@@ -106,43 +106,43 @@ def skips_the_last_unit(z: Array) -> Array:
 
 @wrong("arrive", incident="plausible")
 def subtracts_the_mean_over_positions(x: Array) -> Array:
-    """Centres over the sequence, where a layer norm centres over the width."""
+    """Subtracts the mean over the positions from the input, so positions interact."""
     return x - x.mean(axis=1, keepdims=True)
 
 
 @wrong("gate", incident="plausible", where="N > 1 and a shut gate")
 def gates_by_the_mean_over_positions(z: Array) -> Array:
-    """Decides for the whole sequence which units are on."""
+    """Tests the mean of z over the positions instead of each z to decide if a unit is active."""
     return np.where(z.mean(axis=1, keepdims=True) > 0, z, 0)
 
 
 @wrong("arrive", incident="plausible")
 def normalises_over_the_batch(x: Array) -> Array:
-    """Centres over the batch, as batch normalisation does in training."""
+    """Subtracts the mean over the batch from the input, as batch normalisation does."""
     return x - x.mean(axis=0, keepdims=True)
 
 
 @wrong("gate", incident="plausible", where="B > 1 and a shut gate")
 def gates_by_the_mean_over_the_batch(z: Array) -> Array:
-    """Decides for the whole batch which units are on."""
+    """Tests the mean of z over the batch instead of each z to decide if a unit is active."""
     return np.where(z.mean(axis=0, keepdims=True) > 0, z, 0)
 
 
 @wrong("receive", incident="plausible", where="N > 1")
 def adds_the_previous_position(x: Array, W1: Array, b1: Array) -> Array:
-    """Is a convolution over positions, of kernel size 2 where it should be 1."""
+    """Adds the input of the previous position, as a convolution of kernel size 2 does."""
     before = np.concatenate([np.zeros_like(x[:, :1]), x[:, :-1]], axis=1)
     return receive(x + before, W1, b1)
 
 
 @wrong("finish", incident="plausible", where="N > 1")
 def weights_by_position(y: Array) -> Array:
-    """Weighs later positions less, having broadcast along the wrong axis."""
+    """Divides the output at position n by n + 1."""
     return y / (1 + np.arange(y.shape[1], dtype=y.dtype))[:, None]
 
 
 @wrong("arrive", incident="plausible")
 def normalises_each_position(x: Array) -> Array:
-    """Has the norm that stands before the network inside of it."""
+    """Divides the input at each position by its root mean square, as a norm layer would."""
     size = np.sqrt((x * x).mean(axis=-1, keepdims=True))
     return x / np.where(size == 0, 1, size)

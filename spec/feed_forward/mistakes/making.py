@@ -1,8 +1,8 @@
-"""A network put together from steps, one of them wrong.
+"""A network built from steps of which one is wrong.
 
 It is a function of x, W1, b1, W2, b2 with an attribute `backward`, as a user would write it.
-What is decorated for the step "call" is given the right forward pass and its arguments; the
-gradients are right.
+A function for the step "call" receives the correct forward pass and its arguments; the gradients
+are then correct.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Forward = Callable[..., Array]
 
 
 def passed(steps: Steps, x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Pass:
-    """The forward pass, in float32 at least."""
+    """The results of the forward pass, in float32 or wider."""
     wide = np.result_type(x.dtype, np.float32)
     x, W1, b1, W2, b2 = (a.astype(wide) for a in (x, W1, b1, W2, b2))
     x = steps.arrive(x)
@@ -47,7 +47,7 @@ def differentiated(steps: Steps, dy: Array, *arrays: Array) -> tuple[Array, ...]
 
 
 def program(steps: Steps) -> Any:
-    """A function of x, W1, b1, W2, b2, and its gradients."""
+    """A function of x, W1, b1, W2, b2, with its gradients."""
 
     def right(*arrays: Array) -> Array:
         return passed(steps, *arrays).y

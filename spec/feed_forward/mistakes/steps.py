@@ -1,4 +1,4 @@
-"""The right steps of a feed-forward network, of which every mistake replaces one."""
+"""The correct steps of a feed-forward network. A known bug replaces one of them."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from spec.notation import Array
 
 
 class Pass(NamedTuple):
-    """Everything that a forward pass computed."""
+    """The results of a forward pass, and its inputs."""
 
     x: Array
     W1: Array
@@ -21,7 +21,7 @@ class Pass(NamedTuple):
 
 
 def arrive(x: Array) -> Array:
-    """The input as it is."""
+    """The input, unchanged."""
     return x
 
 
@@ -41,30 +41,30 @@ def send(h: Array, W2: Array, b2: Array) -> Array:
 
 
 def finish(y: Array) -> Array:
-    """The output as it is."""
+    """The output, unchanged."""
     return y
 
 
 def cotangent(_: Pass, dy: Array) -> Array:
-    """The derivative by the output, which the caller knows."""
+    """The gradient with respect to the output, as the caller passes it."""
     return dy
 
 
 def through_gate(seen: Pass, dh: Array) -> Array:
-    """dz = dh where the gate is open."""
+    """dz = dh where z > 0, else 0."""
     return np.where(seen.z > 0, dh, 0)
 
 
 def inner_bias(dz: Array) -> Array:
-    """db1 = sum dz."""
+    """db1 = sum dz, over all positions of all batch elements."""
     return dz.sum(axis=(0, 1))
 
 
 def outer_weights(seen: Pass, dy: Array) -> Array:
-    """dW2 = sum h^T dy."""
+    """dW2 = sum h^T dy, over all positions of all batch elements."""
     return np.einsum("bnf,bne->fe", seen.h, dy)
 
 
 def outer_bias(dy: Array) -> Array:
-    """db2 = sum dy."""
+    """db2 = sum dy, over all positions of all batch elements."""
     return dy.sum(axis=(0, 1))

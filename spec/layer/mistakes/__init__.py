@@ -1,6 +1,6 @@
-"""Plausible wrong layers, a catalogue of temptations, as there is one of functions.
+"""Known bugs of layers: plausible wrong implementations, as there are of functions.
 
-Each is a class of NumPy layers under torch's names, made of the right steps but for one:
+Each is a class of NumPy layers with torch's names, built from steps of which one is wrong:
 
     python -m spec certify spec.layer.mistakes.projections:splits_without_transposing
 """

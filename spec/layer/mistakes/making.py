@@ -1,12 +1,12 @@
-"""A layer of NumPy arrays put together from steps, under torch's names, one of them wrong.
+"""A layer of NumPy arrays with torch's names, built from steps of which one is wrong.
 
     @wrong("scale", incident="I14")
     def scales_by_the_whole_width(sizes: Sizes) -> float:
-        '''Divides by the square root of the model width, not of a head's.'''
+        '''Divides the scores by the square root of the model width A, not of the head size D.'''
         return 1 / np.sqrt(sizes.A)
 
-Decorated, the name stands for a class that is built, loaded and called like torch's. What is
-decorated for the step "call" is given the right call, the layer, and the arguments.
+The decorated name stands for a class that is built, loaded and called like torch's. A function
+for the step "call" receives the correct call, the layer, and the arguments of the call.
 """
 
 from functools import partial, wraps
@@ -112,7 +112,7 @@ class MultiHead:
 
 
 def program(steps: Steps) -> Any:
-    """A class of layers with these steps."""
+    """A class of layers that uses these steps."""
 
     @wraps(MultiHead.__call__)
     def call(layer: MultiHead, *inputs: Any, **options: Any) -> Any:
@@ -122,7 +122,7 @@ def program(steps: Steps) -> Any:
 
 
 def differentiated(steps: Steps, seen: Pass, p: Named, dout: Array) -> tuple[list[Array], Named]:
-    """The gradients by the inputs and by the parameters, of what a forward pass saw."""
+    """The gradients with respect to inputs and parameters, from the results of a forward pass."""
     q, k, v = seen.heads
     do = split(steps.into_context(dout, p["W_o"]), seen.sizes.H)
     ds = steps.score_gradients(seen.a, do @ v.swapaxes(-1, -2))

@@ -1,4 +1,4 @@
-"""What a layer hides, from whom, and what else depends on it: masks, padding, modes."""
+"""Known bugs of masks and padding, of the returned weights, and of evaluation mode."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from spec.notation import Array
     where="a padding mask and no additive mask",
 )
 def reads_padding_as_what_may_attend(padding: Array, sizes: Sizes) -> Array:
-    """Takes True for a token that is there."""
+    """Reads True in a padding mask as a real token, where it marks a padding token."""
     if padding.dtype != bool:
         return steps.hidden_by_padding(padding, sizes)
     return steps.hidden_by_padding(~padding, sizes)
@@ -29,13 +29,13 @@ def reads_padding_as_what_may_attend(padding: Array, sizes: Sizes) -> Array:
     where="a padded key and B > 1",
 )
 def uses_the_padding_of_the_first_batch(padding: Array, sizes: Sizes) -> Array:
-    """Reads the length of sequence 0 for all."""
+    """Uses the padding mask of the first batch element for all batch elements."""
     return np.broadcast_to(steps.hidden_by_padding(padding, sizes)[:1], (sizes.B, 1, 1, sizes.M))
 
 
 @wrong("hidden_by_padding", incident="I30", where="a padded key and M > 1")
 def shows_the_first_padded_key(padding: Array, sizes: Sizes) -> Array:
-    """Takes the length for an index of the last key that is there."""
+    """Leaves a padding token visible if it directly follows a real token (off by one)."""
     before = np.concatenate([padding[:, :1], padding[:, :-1]], axis=1)
     shown = before & padding if padding.dtype == bool else np.maximum(before, padding)
     return steps.hidden_by_padding(shown, sizes)
@@ -48,19 +48,19 @@ def shows_the_first_padded_key(padding: Array, sizes: Sizes) -> Array:
     where="a padding mask and an attention mask",
 )
 def drops_the_mask_beside_padding(s: Array, mask: Mask, padding: Mask) -> Array:
-    """Has one slot for masks, and lets the padding have it."""
+    """Ignores the attention mask if there is a padding mask."""
     return steps.combine(s, None if padding is not None else mask, padding)
 
 
 @wrong("combine", incident="I30", where="a padded key and an attention mask")
 def drops_the_padding_beside_a_mask(s: Array, mask: Mask, padding: Mask) -> Array:
-    """Has one slot for masks, and lets the mask have it."""
+    """Ignores the padding mask if there is an attention mask."""
     return steps.combine(s, mask, None if mask is not None else padding)
 
 
 @wrong("combine", incident="I09", where="a padding mask and an attention mask and no additive mask")
 def forbids_only_what_both_masks_forbid(s: Array, mask: Mask, padding: Mask) -> Array:
-    """Joins mask and padding with `and`, as if True were for attending."""
+    """Masks a key only if the attention mask and the padding mask both mask it."""
     if mask is None or padding is None or mask.dtype != bool or padding.dtype != bool:
         return steps.combine(s, mask, padding)
     return steps.combine(s, mask & padding, None)
@@ -68,14 +68,14 @@ def forbids_only_what_both_masks_forbid(s: Array, mask: Mask, padding: Mask) -> 
 
 @wrong("combine", incident="I09", where="an attention mask and no additive mask")
 def adds_a_mask_of_truth_values(s: Array, mask: Mask, padding: Mask) -> Array:
-    """Adds one to the scores of what a boolean mask forbids."""
+    """Adds a boolean attention mask to the scores as numbers: 1 for masked, 0 for allowed."""
     cast = mask.astype(s.dtype) if mask is not None and mask.dtype == bool else mask
     return steps.combine(s, cast, padding)
 
 
 @wrong("combine", incident="I11", where="a padded key and a hidden key far ahead")
 def hides_padding_with_minus_a_thousand(s: Array, mask: Mask, padding: Mask) -> Array:
-    """Adds -1e3 to the scores of padding, which large scores see through."""
+    """Adds -1e3 to the scores of padding tokens, so a large masked score stays visible."""
     s = steps.combine(s, mask, None)
     if padding is None:
         return s
@@ -85,7 +85,7 @@ def hides_padding_with_minus_a_thousand(s: Array, mask: Mask, padding: Mask) -> 
 
 @wrong("combine", incident="I11", where="an idle query or a hidden key far ahead")
 def takes_a_billion_from_hidden_scores(s: Array, mask: Mask, padding: Mask) -> Array:
-    """Adds -1e9 to the scores of what is hidden, which is nothing to a score that is larger."""
+    """Adds -1e9 to masked scores: too little for huge scores and for fully masked queries."""
     for hidden in (mask, padding):
         if hidden is not None:
             s = s + (np.where(hidden, s.dtype.type(-1e9), 0) if hidden.dtype == bool else hidden)
@@ -94,7 +94,7 @@ def takes_a_billion_from_hidden_scores(s: Array, mask: Mask, padding: Mask) -> A
 
 @wrong("weigh", incident="I11", dtypes=("float16",))
 def gives_hidden_keys_of_float16_minus_30000(s: Array) -> Array:
-    """Fills hidden scores with -30000, below which float16 has numbers still, and clears them."""
+    """Fills masked scores with -30000 and zeroes their weights; visible scores may be lower."""
     hidden = np.isneginf(s)
     return np.where(hidden, 0, softmax(np.where(hidden, s.dtype.type(-3e4), s)))
 
@@ -106,7 +106,7 @@ def gives_hidden_keys_of_float16_minus_30000(s: Array) -> Array:
     where="a mask of heads and B > 1 and H > 1",
 )
 def lays_the_mask_of_heads_head_first(mask: Array, sizes: Sizes) -> Array:
-    """Reads (B H, N, M) as heads of batches, where it is batches of heads."""
+    """Reads a mask of shape (B H, N, M) as (H B, N, M), with the heads outermost."""
     if mask.ndim == 2:
         return steps.spread(mask, sizes)
     return mask.reshape(sizes.H, sizes.B, sizes.N, sizes.M).swapaxes(0, 1)
@@ -114,13 +114,13 @@ def lays_the_mask_of_heads_head_first(mask: Array, sizes: Sizes) -> Array:
 
 @wrong("spread", incident="I10", where="a mask of heads and H > 1")
 def gives_all_heads_the_mask_of_the_first(mask: Array, sizes: Sizes) -> Array:
-    """Takes the mask of a batch element from its first head."""
+    """Applies the mask of the first head to all heads of a batch element."""
     return steps.spread(mask, sizes)[:, :1]
 
 
 @wrong("spread", incident="I10", where="an attention mask and N = M and M > 1")
 def transposes_the_mask_of_a_square_layer(mask: Array, sizes: Sizes) -> Array:
-    """Lays the mask out as keys by queries, which nothing notices when N = M."""
+    """Transposes the attention mask, as if it were keys by queries, if N = M."""
     full = steps.spread(mask, sizes)
     return full.swapaxes(-1, -2) if sizes.N == sizes.M else full
 
@@ -132,13 +132,13 @@ def transposes_the_mask_of_a_square_layer(mask: Array, sizes: Sizes) -> Array:
     where="a value whose key sums to zero",
 )
 def forgets_tokens_of_zeros(query: Array, key: Array, value: Array, _: Sizes) -> Inputs:
-    """Takes a token whose entries sum to zero for padding, and blots out its value."""
+    """Treats a token whose key input sums to zero as padding, and zeroes its value input."""
     return query, key, np.where(key.sum(axis=-1, keepdims=True) == 0, 0, value)
 
 
 @wrong("combine", incident="I09", where="a mask below -10000")
 def takes_low_biases_of_a_layer_for_a_mask(s: Array, mask: Mask, padding: Mask) -> Array:
-    """Forbids what has a bias of less than -1e4, as somebody's -inf is likely to be."""
+    """Treats entries below -1e4 of an additive mask as -inf, so they mask keys."""
     if mask is not None and mask.dtype != bool:
         mask = np.where(mask < -1e4, -np.inf, mask)
     return steps.combine(s, mask, padding)
@@ -146,7 +146,7 @@ def takes_low_biases_of_a_layer_for_a_mask(s: Array, mask: Mask, padding: Mask) 
 
 @wrong("combine", incident="I11", citation="google/flax#982", where="an additive mask")
 def adds_a_mask_in_half_precision(s: Array, mask: Mask, padding: Mask) -> Array:
-    """Keeps what is added in float16, where the low is -inf."""
+    """Rounds an additive mask to float16, where entries below about -65504 become -inf."""
     if mask is not None and mask.dtype != bool:
         mask = mask.astype(np.float16).astype(s.dtype)
     return steps.combine(s, mask, padding)
@@ -154,7 +154,7 @@ def adds_a_mask_in_half_precision(s: Array, mask: Mask, padding: Mask) -> Array:
 
 @wrong("weigh", incident="S1", where="scores beyond 80")
 def exponentiates_the_scores_as_they_are(s: Array) -> Array:
-    """Skips the maximum, without which exp overflows, and leaves its zeros and NaNs."""
+    """Computes exp(s) without subtracting the maximum: high scores give NaN, low ones zeros."""
     e = np.exp(s)
     return divided(e, e.sum(axis=-1, keepdims=True))
 
@@ -167,14 +167,14 @@ def exponentiates_the_scores_as_they_are(s: Array) -> Array:
     where="an idle query",
 )
 def gives_idle_queries_of_a_layer_nan(s: Array) -> Array:
-    """Takes the softmax of a row of -inf, which is 0 / 0."""
+    """Returns NaN for a fully masked query, as the softmax of a row of -inf is 0 / 0."""
     idle = np.isneginf(s).all(axis=-1, keepdims=True)
     return np.where(idle, np.nan, softmax(s)).astype(s.dtype)
 
 
 @wrong("weigh", incident="I01", convention=("idle", "uniform"), where="an idle query")
 def gives_idle_queries_of_a_layer_the_mean(s: Array) -> Array:
-    """Fills with the lowest number, so that an idle row is a row of ties."""
+    """Masks with the lowest finite number, so a fully masked query gets the mean of the values."""
     return softmax(np.maximum(s, np.finfo(s.dtype).min))
 
 
@@ -185,26 +185,26 @@ def gives_idle_queries_of_a_layer_the_mean(s: Array) -> Array:
     where="the weights asked for and not the mean of the heads and H > 1",
 )
 def shows_the_mean_for_every_head(a: Array, average: bool) -> Array:
-    """Averages whether or not that was asked for."""
+    """Returns the mean of the weights over heads for every head, when each head is requested."""
     mean = a.mean(axis=1, keepdims=True)
     return mean[:, 0] if average else np.broadcast_to(mean, a.shape).copy()
 
 
 @wrong("show", incident="I37", where="the weights asked for and the mean of the heads and H > 1")
 def shows_the_first_head_for_the_mean(a: Array, average: bool) -> Array:
-    """Returns the weights of head 0 as if they were those of all."""
+    """Returns the weights of the first head when the mean over heads is requested."""
     return a[:, 0] if average else a
 
 
 @wrong("show", incident="I37", where="the weights asked for and the mean of the heads and H > 1")
 def shows_the_sum_of_the_heads(a: Array, average: bool) -> Array:
-    """Adds the heads up, and does not divide."""
+    """Returns the sum of the weights over heads when their mean is requested."""
     return a.sum(axis=1) if average else a
 
 
 @wrong("show", incident="I37", where="the weights asked for and N = M and M > 1")
 def shows_the_weights_transposed(a: Array, average: bool) -> Array:
-    """Returns keys by queries where the shapes allow it."""
+    """Returns the weights transposed, as keys by queries, if N = M."""
     turned = a.swapaxes(-1, -2) if a.shape[-1] == a.shape[-2] else a
     return turned.mean(axis=1) if average else turned
 
@@ -218,7 +218,7 @@ def shows_the_weights_transposed(a: Array, average: bool) -> Array:
 def zeroes_padded_queries_in_evaluation(
     y: Array, evaluating: bool, padding: Mask, asked: bool
 ) -> Array:
-    """Packs the sequences without their padding, and unpacks them into zeros."""
+    """Returns zeros for queries at padded positions in evaluation mode if N = M."""
     del asked
     if not evaluating or padding is None or padding.shape[1] != y.shape[1]:
         return y
@@ -230,13 +230,13 @@ def zeroes_padded_queries_in_evaluation(
 def returns_float_noise_when_asked_for_weights(
     y: Array, evaluating: bool, padding: Mask, asked: bool
 ) -> Array:
-    """Computes on a path of lower precision when weights are asked for."""
+    """Rounds the output to float16 if the weights are requested."""
     del evaluating, padding
     return y.astype(np.float16).astype(y.dtype) if asked else y
 
 
 @wrong("answer", incident="I22", where="not training")
 def scales_in_evaluation(y: Array, evaluating: bool, padding: Mask, asked: bool) -> Array:
-    """Keeps an expectation over dropout that training does not have."""
+    """Multiplies the output by 0.9 in evaluation mode, as if training had used dropout."""
     del padding, asked
     return y * y.dtype.type(0.9) if evaluating else y

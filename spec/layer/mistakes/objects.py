@@ -1,4 +1,4 @@
-"""A layer is an object, so it can remember, and change what it was given."""
+"""Known bugs of the layer as an object: it keeps state, or changes the caller's arrays."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from spec.notation import Array
 
 @wrong("call", incident="I29", citation="time-series/lag-llama#81")
 def remembers_answers_to_a_shape(call: Any, layer: Any, query: Array, *rest: Any, **o: Any) -> Any:
-    """Keeps its answers by the shape of the question, and never empties the cupboard."""
+    """Caches results by the shapes of query and key, and returns them for other inputs."""
     kept = vars(layer).setdefault("kept", {})
     key = (query.shape, rest[0].shape)
     if key not in kept:
@@ -22,7 +22,7 @@ def remembers_answers_to_a_shape(call: Any, layer: Any, query: Array, *rest: Any
 
 @wrong("call", incident="I29")
 def normalises_its_input_in_place(call: Any, layer: Any, query: Array, *rest: Any, **o: Any) -> Any:
-    """Reuses the memory of the queries for what it needs next."""
+    """Subtracts its mean from each query token in place, which changes the caller's array."""
     result = call(layer, query.copy(), *(x.copy() for x in rest), **o)
     query -= query.mean(axis=-1, keepdims=True)
     return result
@@ -32,7 +32,7 @@ def normalises_its_input_in_place(call: Any, layer: Any, query: Array, *rest: An
 def answers_in_the_memory_of_the_query(
     call: Any, layer: Any, query: Array, *rest: Any, **o: Any
 ) -> Any:
-    """Writes the output where the query was."""
+    """Writes the output into the caller's query array and returns that array."""
     y, a = call(layer, query.copy(), *(x.copy() for x in rest), **o)
     query[...] = y
     return query, a
@@ -40,7 +40,7 @@ def answers_in_the_memory_of_the_query(
 
 @wrong("call", incident="I23", citation="NVIDIA/Megatron-LM#411")
 def evaluates_for_ever(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
-    """Switches something off for evaluation that training never switches on again."""
+    """Halves all outputs in training mode after a call in evaluation mode."""
     y, a = call(layer, *inputs, **o)
     if not layer.training:
         vars(layer)["off"] = True
@@ -49,7 +49,7 @@ def evaluates_for_ever(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
 
 @wrong("call", incident="I28")
 def answers_otherwise_every_third_time(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
-    """Adds up in another order now and then, and loses a row in doing so."""
+    """Returns an output that is higher by one unit in the last place at every third call."""
     y, a = call(layer, *inputs, **o)
     layer.calls = vars(layer).get("calls", 0) + 1
     return np.where(layer.calls % 3 == 0, np.nextafter(y, np.inf), y).astype(y.dtype), a
@@ -62,7 +62,7 @@ def answers_otherwise_every_third_time(call: Any, layer: Any, *inputs: Any, **o:
     where="not training and an idle query and an attention mask",
 )
 def divides_by_zero_in_evaluation(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
-    """Takes a softmax of its own in evaluation, and forgets who may see nothing."""
+    """Returns NaN for fully masked queries in evaluation mode with a boolean (N, M) mask."""
     y, a = call(layer, *inputs, **o)
     mask, padding = o.get("attn_mask"), o.get("key_padding_mask")
     if layer.training or mask is None or mask.ndim != 2 or mask.dtype != bool:
@@ -78,12 +78,12 @@ def divides_by_zero_in_evaluation(call: Any, layer: Any, *inputs: Any, **o: Any)
     where="an idle query and weights returned",
 )
 def divides_by_zero_when_asked_for_weights(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
-    """Takes a softmax of its own where weights are to be shown, and forgets who may see nothing."""
+    """Returns NaN as output and weights of fully masked queries if the weights are requested."""
     y, a = call(layer, *inputs, **o)
     if a is None:
         return y, a
     averaged = o.get("average_attn_weights", True)
-    some = a.any(axis=-1) if averaged else a.any(axis=(-3, -1))  # of a query, in some head
+    some = a.any(axis=-1) if averaged else a.any(axis=(-3, -1))  # for each query: in any head
     mine = some[..., None] if averaged else some[..., None, :, None]
     nan = a.dtype.type(np.nan)
     return np.where(some[..., None], y, nan), np.where(mine, a, nan)
@@ -93,7 +93,7 @@ def divides_by_zero_when_asked_for_weights(call: Any, layer: Any, *inputs: Any, 
 def fills_hidden_scores_when_asked_for_weights(
     call: Any, layer: Any, *inputs: Any, **o: Any
 ) -> Any:
-    """Fills hidden scores with -1e9 where weights are to be shown, and clears what these win."""
+    """Fills masked scores with -1e9 and zeroes their weights, once the weights are requested."""
 
     def filled(s: Array) -> Array:
         hidden = np.isneginf(s)
@@ -108,7 +108,7 @@ def fills_hidden_scores_when_asked_for_weights(
 def takes_numbers_for_truth_values_in_evaluation(
     call: Any, layer: Any, *inputs: Any, **o: Any
 ) -> Any:
-    """Hides in evaluation where a mask is not zero, as its fast path reads truth values alone."""
+    """Masks a key in evaluation mode wherever the additive mask is not zero."""
     mask = o.get("attn_mask")
     if not layer.training and mask is not None:
         o["attn_mask"] = mask != 0

@@ -1,4 +1,4 @@
-"""Projections, heads and their joining: which number of which matrix meets which token."""
+"""Known bugs of the projections and heads: which matrix entries apply to which token."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from spec.notation import Array
 
 @wrong("split", incident="I24", citation="reczoo/FuxiCTR#30", where="H > 1 and M > 1")
 def splits_without_transposing(x: Array, H: int) -> Array:
-    """Views (B, L, A) as (B, H, L, D), so that a head is a stretch of tokens."""
+    """Reshapes (B, L, A) to (B, H, L, D) without a transpose, so each head gets a run of tokens."""
     B, L, A = x.shape
     return x.reshape(B, H, L, A // H)
 
@@ -19,34 +19,34 @@ def splits_without_transposing(x: Array, H: int) -> Array:
     "merge", incident="I24", citation="jsbaan/transformer-from-scratch#6", where="H > 1 and N > 1"
 )
 def merges_without_transposing(x: Array) -> Array:
-    """Views (B, H, L, D) as (B, L, A), so that a token's row is made of other tokens."""
+    """Reshapes (B, H, L, D) to (B, L, A) without a transpose, so a row mixes several tokens."""
     B, H, L, D = x.shape
     return x.reshape(B, L, H * D)
 
 
 @wrong("split", incident="I24", where="H > 1 and D > 1")
 def gives_heads_every_hth_column(x: Array, H: int) -> Array:
-    """Views a row as D by H, so that head h has columns h, h + H, ..."""
+    """Gives head h the columns h, h + H, ... instead of columns h D to (h + 1) D."""
     B, L, A = x.shape
     return np.moveaxis(x.reshape(B, L, A // H, H), -1, 1)
 
 
 @wrong("merge", incident="I24", where="H > 1")
 def joins_heads_in_reverse(x: Array) -> Array:
-    """Puts the last head first."""
+    """Concatenates the heads in reverse order, the last head first."""
     return merge(x[:, ::-1])
 
 
 @wrong("project", incident="I25", citation="rasbt/LLMs-from-scratch#857", where="A > 1")
 def projects_with_the_transpose(x: Array, W: Array, b: Array | None) -> Array:
-    """Multiplies by W, not by its transpose, wherever W is square."""
+    """Projects an input as x W instead of x W^T if W is square."""
     square = W.shape[0] == W.shape[1]
     return linear(x, W.T if square else W, b)
 
 
 @wrong("pick", incident="I25", where="keys as wide as queries and M > 1")
 def swaps_the_projections_of_queries_and_keys(p: Named) -> Named:
-    """Takes the first third of the stacked weights for keys."""
+    """Swaps the weights W_q and W_k if they have the same shape."""
     same = p["W_q"].shape == p["W_k"].shape
     return {**p, "W_q": p["W_k"], "W_k": p["W_q"]} if same else p
 
@@ -58,13 +58,13 @@ def swaps_the_projections_of_queries_and_keys(p: Named) -> Named:
     where="keys as wide as values",
 )
 def projects_values_as_keys(p: Named) -> Named:
-    """Uses one projection for keys and values."""
+    """Projects the values with W_k instead of W_v if both have the same shape."""
     return {**p, "W_v": p["W_k"]} if p["W_v"].shape == p["W_k"].shape else p
 
 
 @wrong("receive", incident="I25", where="values of their own and keys as wide as values")
 def takes_values_from_the_keys(query: Array, key: Array, value: Array, _: Sizes) -> Inputs:
-    """Projects the key tokens to values: right in every self-attention."""
+    """Computes the values from the key input if it has the shape of the value input."""
     return query, key, key if key.shape == value.shape else value
 
 
@@ -74,7 +74,7 @@ def takes_values_from_the_keys(query: Array, key: Array, value: Array, _: Sizes)
     where="not self-attention and keys as wide as queries and N = M and M > 1",
 )
 def takes_keys_from_the_queries(query: Array, key: Array, value: Array, _: Sizes) -> Inputs:
-    """Projects the query tokens to keys: right in every self-attention."""
+    """Computes the keys from the query input if it has the shape of the key input."""
     return query, query if key.shape == query.shape else key, value
 
 
@@ -84,7 +84,7 @@ def takes_keys_from_the_queries(query: Array, key: Array, value: Array, _: Sizes
     where="keys that are values and keys as wide as queries and N = M and M > 1",
 )
 def takes_a_memory_for_self_attention(query: Array, key: Array, value: Array, _: Sizes) -> Inputs:
-    """Asks whether key is value, and not whether query is, before it projects one array thrice."""
+    """Computes the queries from the key input if key is value, as if it were self-attention."""
     if key is not value or query.shape != key.shape:
         return query, key, value
     return key, key, key
@@ -92,7 +92,7 @@ def takes_a_memory_for_self_attention(query: Array, key: Array, value: Array, _:
 
 @wrong("receive", incident="I24", citation="aipixel/AEMatter#3", where="B = N and N = M and M > 1")
 def takes_the_batch_for_the_length(query: Array, key: Array, value: Array, s: Sizes) -> Inputs:
-    """Reads (batch, length) as (length, batch), which no shape forbids where they are equal."""
+    """Reads inputs of shape (batch, length, A) as (length, batch, A) if B = N = M."""
     if not s.B == s.N == s.M:
         return query, key, value
     return query.swapaxes(0, 1), key.swapaxes(0, 1), value.swapaxes(0, 1)
@@ -100,64 +100,64 @@ def takes_the_batch_for_the_length(query: Array, key: Array, value: Array, s: Si
 
 @wrong("scale", incident="I14", where="H > 1 and M > 1")
 def scales_by_the_whole_width(sizes: Sizes) -> float:
-    """Divides by the square root of the model width, not of a head's."""
+    """Divides the scores by the square root of the model width A, not of the head size D."""
     return float(1 / np.sqrt(sizes.A))
 
 
 @wrong("scale", incident="I14", where="D > 1 and M > 1")
 def leaves_the_scores_of_a_layer_unscaled(sizes: Sizes) -> float:
-    """Forgets the scale, which is one for heads of width one."""
+    """Does not divide the scores by the square root of the head size D."""
     del sizes
     return 1.0
 
 
 @wrong("finish", incident="I25", where="biases and H > 1")
 def adds_the_output_bias_for_every_head(context: Array, W: Array, b: Array | None, H: int) -> Array:
-    """Projects head by head, with the bias, and adds up."""
+    """Adds the output bias once for each head, so H times."""
     return linear(context, W, None if b is None else b * context.dtype.type(H))
 
 
 @wrong("finish", incident="I25", where="biases")
 def forgets_the_output_bias(context: Array, W: Array, b: Array | None, H: int) -> Array:
-    """Projects the output without its bias, which is zero in every new layer."""
+    """Does not add the output bias, which is zero in a new layer."""
     del b, H
     return linear(context, W, None)
 
 
 @wrong("pick", incident="I25", where="biases")
 def forgets_the_value_bias(p: Named) -> Named:
-    """Projects values without their bias, which is zero in every new layer."""
+    """Does not add the value bias, which is zero in a new layer."""
     return {name: x for name, x in p.items() if name != "b_v"}
 
 
 @wrong("pick", incident="I25", where="biases")
 def adds_the_key_bias_to_values(p: Named) -> Named:
-    """Cuts the stacked bias one piece too early."""
+    """Adds the key bias to the values instead of the value bias."""
     return {**p, "b_v": p["b_k"]} if "b_k" in p else p
 
 
 @wrong("pick", incident="I25", where="biases and M > 1")
 def adds_the_query_bias_twice(p: Named) -> Named:
-    """Lets the stacked projection add it, and then adds it."""
+    """Adds the query bias twice."""
     return {**p, "b_q": 2 * p["b_q"]} if "b_q" in p else p
 
 
 @wrong("finish", incident="I25", citation="pytorch/text#1371")
 def leaves_out_the_output_projection(context: Array, W: Array, b: Array | None, H: int) -> Array:
-    """Returns the heads side by side."""
+    """Returns the concatenated heads without the output projection and its bias."""
     del W, b, H
     return context
 
 
 @wrong("restore", incident="I25")
 def loads_weights_in_half_precision(state: Named) -> Named:
-    """Keeps a checkpoint in float16."""
+    """Rounds all weights and biases to float16 when it loads them."""
     return {name: x.astype(np.float16).astype(x.dtype) for name, x in state.items()}
 
 
 @wrong("restore", incident="I25", where="biases or not widths of their own")
 def loads_keys_before_queries(state: Named) -> Named:
-    """Stacks keys, queries and values, so that saved and loaded weights change places."""
+    """Loads in_proj_weight and in_proj_bias with the query and key parts swapped."""
     found = dict(state)
     for name in ("in_proj_weight", "in_proj_bias"):
         if name in found:

@@ -1,4 +1,4 @@
-"""Exceptions: what is right at all sizes but one, which is at the edge of nothing."""
+"""Known bugs that show at one arbitrary size, and at no other."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from spec.notation import Array
 
 @wrong("combine", incident="I13", where="M = 53")
 def loses_a_token_at_one_length(s: Array, mask: Mask, padding: Mask) -> Array:
-    """Has a table of configurations, and in the row for 53 tokens it says 52."""
+    """Masks the last key if there are exactly 53 keys."""
     scores = steps.combine(s, mask, padding)
     lost = (np.arange(s.shape[-1]) == 52) & (s.shape[-1] == 53)
     return np.where(lost, -np.inf, scores)
@@ -18,7 +18,7 @@ def loses_a_token_at_one_length(s: Array, mask: Mask, padding: Mask) -> Array:
 
 @wrong("finish", incident="I19", where="H = 11")
 def leaves_out_the_last_of_eleven_heads(context: Array, W: Array, b: Array | None, H: int) -> Array:
-    """Joins heads in pairs, and forgets the last one of eleven."""
+    """Sets the last head to zero before the output projection if there are exactly 11 heads."""
     last = context.shape[-1] // H * 10
     kept = np.arange(context.shape[-1]) < (last if H == 11 else context.shape[-1])
     return steps.finish(np.where(kept, context, 0), W, b, H)

@@ -1,8 +1,8 @@
-"""The right steps of a layer, of which every mistake replaces one.
+"""The correct steps of a layer. A known bug replaces one of them.
 
-They say what spec.layer.definition says, in the words of an ordinary program: arrays come in
-the dtype under test, and True in a mask forbids. To project, to split and to merge is the same
-there; the softmax is that of `spec.attention.mistakes.steps`.
+They compute what `spec.layer.definition` defines, as an ordinary program would: arrays have the
+dtype under test, and True in a mask means masked. To project, split and merge, the definition's
+functions are used. The softmax is that of `spec.attention.mistakes.exponentials`.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ import numpy as np
 from spec.layer.definition import linear
 from spec.notation import Array
 
-Inputs = tuple[Array, Array, Array]  # query, key and value, or what is made of each
-Mask = Array | None  # none where nothing is hidden
+Inputs = tuple[Array, Array, Array]  # for query, key and value
+Mask = Array | None  # None if nothing is masked
 Named = dict[str, Array]  # parameters, or their gradients, by name
 
 
 class Sizes(NamedTuple):
-    """The sizes of a call, by the names of its axes."""
+    """The sizes of a call, named by axis."""
 
     B: int
     H: int
@@ -34,7 +34,7 @@ class Sizes(NamedTuple):
 
 @dataclass
 class Pass:
-    """Everything that a forward pass computed: what it was given, q k v, weights, context."""
+    """The results of a forward pass: sizes, inputs, q k v, scale, weights, context."""
 
     sizes: Sizes
     inputs: Inputs
@@ -45,12 +45,12 @@ class Pass:
 
 
 def receive(query: Array, key: Array, value: Array, _: Sizes) -> Inputs:
-    """What is projected to queries, keys and values."""
+    """The inputs that are projected to queries, keys and values."""
     return query, key, value
 
 
 def pick(p: Named) -> Named:
-    """The parameters that are used, by the name of their place."""
+    """The parameters that the layer uses, by name."""
     return p
 
 
@@ -60,20 +60,20 @@ def scale(sizes: Sizes) -> float:
 
 
 def hidden_by_padding(padding: Array, sizes: Sizes) -> Array:
-    """The padding of a batch element, for all its heads and queries.   (B, 1, 1, M)"""
+    """The padding mask, in a shape that broadcasts over heads and queries.   (B, 1, 1, M)"""
     del sizes
     return padding[:, None, None, :]
 
 
 def spread(mask: Array, sizes: Sizes) -> Array:
-    """A mask for all (N, M), or the heads of a batch element side by side (B H, N, M)."""
+    """The attention mask with four axes.   (N, M) to (1, 1, N, M), (B H, N, M) to (B, H, N, M)"""
     if mask.ndim == 2:
         return mask[None, None]
     return mask.reshape(sizes.B, sizes.H, sizes.N, sizes.M)
 
 
 def combine(s: Array, mask: Mask, padding: Mask) -> Array:
-    """The scores, with what is added to them, and -inf where either mask forbids."""
+    """The scores plus the additive masks, and -inf where a boolean mask is True."""
     for hidden in (mask, padding):
         if hidden is not None:
             s = np.where(hidden, -np.inf, s) if hidden.dtype == bool else s + hidden
@@ -87,12 +87,12 @@ def finish(context: Array, W: Array, b: Array | None, H: int) -> Array:
 
 
 def show(a: Array, average: bool) -> Array:
-    """The weights of every head, or their mean."""
+    """The weights of every head, or their mean over the heads."""
     return a.mean(axis=1) if average else a
 
 
 def answer(y: Array, evaluating: bool, padding: Mask, asked: bool) -> Array:
-    """The output is the same in either mode, with padding or without, asked for weights or not."""
+    """The output, unchanged: it depends neither on the mode nor on a request for weights."""
     del evaluating, padding, asked
     return y
 
@@ -111,43 +111,43 @@ def score_gradients(a: Array, da: Array) -> Array:
 
 
 def into_keys(ds: Array, q: Array, v: Array) -> Array:
-    """dk = ds^T q, but for the scale; the values have no part in it."""
+    """dk = ds^T q, without the scale; v is used by a known bug only."""
     del v
     return ds.swapaxes(-1, -2) @ q
 
 
 def of_weight(dy: Array, x: Array) -> Array:
-    """sum dy^T x over all rows of all batch elements."""
+    """The sum of dy^T x over all positions of all batch elements."""
     return np.einsum("blo,bli->oi", dy, x)
 
 
 def of_bias(dy: Array) -> Array:
-    """sum dy over all rows of all batch elements."""
+    """The sum of dy over all positions of all batch elements."""
     return np.asarray(dy.sum(axis=(0, 1)))
 
 
 def of_input(dy: Array, W: Array, place: str) -> Array:
-    """dx = dy W, for the input at a place."""
+    """dx = dy W, for the input that `place` names: "q", "k" or "v"."""
     del place
     return dy @ W
 
 
 def arrive(found: list[Array], inputs: tuple[Array, ...]) -> list[Array]:
-    """The gradients of query, key and value, be they one array or three."""
+    """The gradients of query, key and value, also if some of them are the same array."""
     del inputs
     return found
 
 
 def gather(named: Named) -> Named:
-    """Every gradient at the place of its parameter."""
+    """The gradients, each under the name of its parameter."""
     return named
 
 
 def descend(p: Array, dp: Array, rate: float) -> Array:
-    """One step down the slope."""
+    """The parameters after one step of gradient descent."""
     return np.asarray(p - np.asarray(rate, p.dtype) * dp)
 
 
 def restore(state: dict[str, Any]) -> dict[str, Any]:
-    """What is loaded is what was saved."""
+    """The saved state, unchanged, as the layer loads it."""
     return state

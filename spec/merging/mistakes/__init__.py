@@ -1,4 +1,4 @@
-"""Plausible wrong merges, each with a name, a sentence and a class of incidents."""
+"""Known bugs of merging, each with a name, a sentence and a class of incidents."""
 
 from collections.abc import Mapping
 

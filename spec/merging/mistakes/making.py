@@ -1,8 +1,8 @@
-"""A merge put together from steps, one of them wrong.
+"""A merge built from steps of which one is wrong.
 
 It is a function of o_1, lse_1, o_2, lse_2 with an attribute `backward`, as a user would write it.
-What is decorated for the step "call" is given the right function and its arguments, and what is
-for "give_back" the right backward pass and its own.
+A function for the step "call" receives the correct merge and its arguments. A function for the
+step "give_back" receives the correct backward pass and its arguments.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Right = Callable[..., Any]
 
 
 def passed(steps: Steps, o_1: Array, lse_1: Array, o_2: Array, lse_2: Array) -> tuple[Pass, Array]:
-    """The forward pass, in float32 at least, and the log-sum-exp."""
+    """The results of the forward pass, in float32 or wider, and the log-sum-exp."""
     wide = np.result_type(o_1.dtype, np.float32)
     empty = np.isinf(lse_1), np.isinf(lse_2)
     o_1, l_1, o_2, l_2 = (x.astype(wide) for x in (o_1, lse_1, o_2, lse_2))
@@ -47,7 +47,7 @@ def differentiated(steps: Steps, do: Array, dlse: Array, *arrays: Array) -> tupl
 
 
 def program(steps: Steps) -> Any:
-    """A function of two states, and its gradients."""
+    """A function that merges two states, with its gradients."""
 
     def right(o_1: Array, lse_1: Array, *others: Array) -> tuple[Array, Array]:
         seen, lse = passed(steps, o_1, lse_1, *others)

@@ -1,4 +1,4 @@
-"""The right steps of a merge, of which every mistake replaces one."""
+"""The correct steps of a merge. A known bug replaces one of them."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from spec.notation import Array
 
 
 class Sums(NamedTuple):
-    """What the log-sum-exp is made of; arrays (B, H, N)."""
+    """What the log-sum-exp is computed from; arrays (B, H, N)."""
 
     l_1: Array
     l_2: Array
@@ -17,7 +17,7 @@ class Sums(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What the backward pass knows: weights and log-sum-exps (B, H, N), outputs (B, H, N, E)."""
+    """What the backward pass uses: weights and log-sum-exps (B, H, N), outputs (B, H, N, E)."""
 
     w_1: Array
     w_2: Array
@@ -29,17 +29,17 @@ class Pass(NamedTuple):
 
 
 def unit() -> float:
-    """What a log-sum-exp is multiplied by to be a natural one."""
+    """The factor that converts a log-sum-exp to natural units."""
     return 1.0
 
 
 def understand(lse: Array) -> Array:
-    """The log-sum-exp of a part; +inf is none either.   (B, H, N)"""
+    """The log-sum-exp of a state, with -inf for +inf, which also means empty.   (B, H, N)"""
     return np.where(np.isposinf(lse), -np.inf, lse).astype(lse.dtype)
 
 
 def larger(l_1: Array, l_2: Array) -> Array:
-    """The larger log-sum-exp, 0 where both are -inf.   (B, H, N)"""
+    """The larger log-sum-exp, or 0 if both are -inf.   (B, H, N)"""
     top = np.maximum(l_1, l_2)
     return np.where(np.isneginf(top), 0, top).astype(top.dtype)
 
@@ -50,17 +50,17 @@ def power(lse: Array, top: Array) -> Array:
 
 
 def add(e_1: Array, e_2: Array) -> Array:
-    """Their sum.   (B, H, N)"""
+    """The sum of the two exponentials.   (B, H, N)"""
     return e_1 + e_2
 
 
 def share(e: Array, total: Array) -> Array:
-    """e / total, 0 where there is nothing.   (B, H, N)"""
+    """e / total, or 0 if the total is 0.   (B, H, N)"""
     return e / np.where(total == 0, 1, total)
 
 
 def mix(w_1: Array, o_1: Array, w_2: Array, o_2: Array) -> Array:
-    """w_1 o_1 + w_2 o_2; what has no weight is no matter.   (B, H, N, E)"""
+    """w_1 o_1 + w_2 o_2, where an output of weight 0 is ignored, even NaN.   (B, H, N, E)"""
     weighed = (
         np.where(w[..., None] == 0, 0, w[..., None] * o) for w, o in ((w_1, o_1), (w_2, o_2))
     )
@@ -68,7 +68,7 @@ def mix(w_1: Array, o_1: Array, w_2: Array, o_2: Array) -> Array:
 
 
 def measure(sums: Sums) -> Array:
-    """top + log total, -inf where there is nothing.   (B, H, N)"""
+    """top + log total, or -inf if the total is 0.   (B, H, N)"""
     with np.errstate(divide="ignore"):
         return sums.top + np.log(sums.total)
 

@@ -1,4 +1,4 @@
-"""Plausible wrong linear biases, and some that only look wrong."""
+"""Known bugs of linear biases (ALiBi), and variants that only look wrong."""
 
 from spec.mistake import catalogue
 from spec.positions.alibi.mistakes import biases

@@ -1,4 +1,4 @@
-"""Plausible wrong linear biases, and some that only look wrong."""
+"""Known bugs of linear biases (ALiBi), and variants that only look wrong."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ POSITIONAL = "I35"
     where="heads beyond a power of two and no list of slopes and M > 1",
 )
 def takes_one_formula_for_all_heads(heads: int) -> Array:
-    """Takes 2^(-8 h / H) whatever H is."""
+    """Uses the slopes 2^(-8 h / H) even if the number of heads H is not a power of two."""
     return steps.powers(heads)
 
 
@@ -30,7 +30,7 @@ def takes_one_formula_for_all_heads(heads: int) -> Array:
     where="no list of slopes and M > 1",
 )
 def counts_heads_from_zero(heads: int) -> Array:
-    """Takes 2^(-8 h / H) for h from 0, so that the first slope is one."""
+    """Counts heads from 0 in the exponent of the slopes, so the first slope is 1."""
     n = largest_power_of_two(heads)
     return steps.slopes(heads) * np.where(np.arange(heads) < n, 2 ** (8 / n), 2 ** (4 / n))
 
@@ -41,7 +41,7 @@ def counts_heads_from_zero(heads: int) -> Array:
     where="heads beyond a power of two and no list of slopes and M > 1",
 )
 def rounds_heads_up(heads: int) -> Array:
-    """Takes the first slopes of the next power of two."""
+    """Uses the first H slopes of the next power of two if H is not a power of two."""
     return steps.powers(2 ** (heads - 1).bit_length())[:heads]
 
 
@@ -51,7 +51,7 @@ def rounds_heads_up(heads: int) -> Array:
     where="heads beyond a power of two and no list of slopes and M > 1",
 )
 def takes_the_second_of_every_two(heads: int) -> Array:
-    """Fills up with every other slope of twice as many heads, but from the second."""
+    """Extends the slopes by entries 2, 4, ... of the list for twice as many heads, not 1, 3, ..."""
     n = largest_power_of_two(heads)
     return np.concatenate([steps.powers(n), steps.powers(2 * n)[1::2][: heads - n]])
 
@@ -62,81 +62,81 @@ def takes_the_second_of_every_two(heads: int) -> Array:
     where="heads beyond a power of two and no list of slopes and M > 1",
 )
 def sorts_the_slopes(heads: int) -> Array:
-    """Puts the slopes in order of size."""
+    """Sorts the slopes in descending order, so heads get the slopes of other heads."""
     return np.sort(steps.slopes(heads))[::-1]
 
 
 @wrong("slopes", incident=POSITIONAL, where="H > 1 and no list of slopes and M > 1")
 def grows_with_the_heads(heads: int) -> Array:
-    """Reads the slopes from the last head to the first."""
+    """Reverses the slopes, so the last head gets the slope of the first."""
     return steps.slopes(heads)[::-1]
 
 
 @wrong("charge", incident=POSITIONAL, where="M > 1")
 def rewards_distance(m: Array, d: Array) -> Array:
-    """Adds the distance instead of subtracting it."""
+    """Adds slope times distance instead of subtracting it, so distant keys score higher."""
     return m[:, None, None] * d
 
 
 @wrong("charge", incident=POSITIONAL, where="M > 2")
 def forgets_the_distance(m: Array, d: Array) -> Array:
-    """Charges every key but the own one the same."""
+    """Limits the distance to 1, so all keys at other positions get the same bias."""
     return -m[:, None, None] * np.minimum(d, 1)
 
 
 @wrong("charge", incident=POSITIONAL, where="M > 2")
 def squares_the_distance(m: Array, d: Array) -> Array:
-    """Takes the squared distance, as a kernel of another kind does."""
+    """Uses the squared distance instead of the distance."""
     return -m[:, None, None] * d**2
 
 
 @wrong("distance", incident=POSITIONAL, where="M > 1")
 def scales_distance_by_length(queries: int, keys: int) -> Array:
-    """Divides distances by the length, as relative positions elsewhere are."""
+    """Divides the distances by the number of keys."""
     return steps.distance(queries, keys) / keys
 
 
 @wrong("distance", incident=POSITIONAL, where="M > 1")
 def measures_distance_as_a_share(queries: int, keys: int) -> Array:
-    """Divides distances by how many keys the query sees."""
+    """Divides the distances by the number of keys at or before the query."""
     seen = keys - queries + 1 + np.arange(queries)
     return steps.distance(queries, keys) / seen[:, None]
 
 
 @wrong("charge", incident=POSITIONAL, where="M > 256")
 def counts_distance_in_bfloat16(m: Array, d: Array) -> Array:
-    """Keeps distances in the bfloat16 of the model, which counts to 256."""
+    """Rounds the distances to bfloat16, in which not every integer above 256 exists."""
     return steps.charge(m, rounded(d.astype(float), "bfloat16"))
 
 
 @wrong("distance", incident="I03", citation="TransformerLensOrg/TransformerLens#777", where="N < M")
 def takes_rows_from_the_start(queries: int, keys: int) -> Array:
-    """Takes the first rows of the square matrix for queries behind a cache."""
+    """Aligns the queries with the first N of M keys (top-left) instead of the last N."""
     return steps.distance(keys, keys)[:queries]
 
 
 @wrong("distance", incident="I03", where="N < M")
 def is_a_row_early_behind_a_cache(queries: int, keys: int) -> Array:
-    """Takes the rows from one before the first query."""
+    """Places all queries one position too early if there are more keys than queries."""
     before = max(keys - queries - 1, 0)
     return steps.distance(keys, keys)[before : before + queries]
 
 
 @wrong("given", incident=POSITIONAL, where="a list of slopes and M > 1")
 def ignores_the_slopes(m: Array, published: Array) -> Array:  # noqa: ARG001
-    """Takes the published slopes whatever is asked for."""
+    """Ignores the slopes that the caller passes, and uses the published ones."""
     return published
 
 
 @wrong("given", incident=POSITIONAL, where="a list of slopes and M > 1")
 def takes_slopes_for_exponents(m: Array, published: Array) -> Array:  # noqa: ARG001
-    """Takes what is given for the exponent of two."""
+    """Uses 2^-m as the slope instead of m, if the caller passes slopes m."""
     return 2.0**-m
 
 
 @wrong("finish", incident="I40", where="no list of slopes and M > 1")
 def lifts_biases_above_zero(b: Array) -> Array:
-    """Adds a large constant, which a softmax forgets and the digits of a format do not."""
+    """Adds 2^20 to all biases: the softmax cancels it, but rounding costs every bias digits."""
     return b + 2.0**20
 
 
@@ -148,19 +148,19 @@ def _ahead(b: Array) -> Array:
 
 @wrong("finish", incident=POSITIONAL, where="N > 1")
 def leaves_the_future_infinite(b: Array) -> Array:
-    """Marks what lies ahead with an infinity of the wrong sign."""
+    """Sets the bias of every key ahead of its query to +inf, where -inf would mask the key."""
     return np.where(_ahead(b), np.inf, b)
 
 
 @wrong("finish", incident=POSITIONAL, where="N > 1")
 def leaves_the_future_undefined(b: Array) -> Array:
-    """Takes zero times minus infinity for the mask of what lies ahead."""
+    """Sets the bias of every key ahead of its query to NaN, the product of 0 and -inf."""
     return np.where(_ahead(b), np.nan, b)
 
 
 @wrong("distance", incident=POSITIONAL, how={"conventions": {"sides": "both"}}, where="N > 1")
 def claims_both_sides_of_one(queries: int, keys: int) -> Array:
-    """Charges nothing for keys ahead, and calls that both sides."""
+    """Gives keys ahead of a query a bias of 0, although it declares `sides` as "both"."""
     here = keys - queries + np.arange(queries)
     return np.maximum(here[:, None] - np.arange(keys), 0)
 
@@ -172,7 +172,7 @@ _matrices: dict[object, Array] = {}
 def keeps_a_matrix_of_another_size(
     heads: int, queries: int, keys: int, m: Array | None, at: Steps
 ) -> Array:
-    """Keeps the largest matrix, and cuts the first rows and columns out of it."""
+    """Caches the largest bias matrix, and returns its first N rows and first M columns."""
     kept = _matrices.get(heads, np.zeros((heads, 0, 0)))
     if m is not None or kept.shape[1] < queries or kept.shape[2] < keys:
         kept = steps.make(heads, queries, keys, m, at)
@@ -182,7 +182,7 @@ def keeps_a_matrix_of_another_size(
 
 @wrong("slopes", incident="I29", citation="ml-explore/mlx#3071")
 def keeps_slopes_of_another_head_count(heads: int) -> Array:
-    """Keeps the slopes of the most heads so far, and cuts the first ones out of them."""
+    """Caches the slopes of the largest head count so far, and returns the first H of them."""
     if len(_matrices.get("slopes", ())) < heads:
         _matrices["slopes"] = steps.slopes(heads)
     return _matrices["slopes"][:heads]
@@ -190,27 +190,27 @@ def keeps_slopes_of_another_head_count(heads: int) -> Array:
 
 @wrong("leave", incident="I29", force="should")
 def hands_out_the_matrix_that_it_keeps(b: Array, dtype: np.dtype[np.floating]) -> Array:
-    """Makes the matrix once, and gives everybody the same one, who may add a mask to it."""
+    """Returns the same cached array from equal calls, so a caller can change the next result."""
     key = (b.shape, np.dtype(dtype), b.tobytes())
     return _matrices.setdefault(key, b.astype(dtype))
 
 
 @wrong("distance", incident="I40", citation="vllm-project/vllm#945", harmless=True)
 def counts_distance_from_one(queries: int, keys: int) -> Array:
-    """Charges every key of a row for one step more, which the softmax forgets."""
+    """Uses the signed distance plus 1: the constant cancels in the softmax of each row."""
     here = keys - queries + np.arange(queries)
     return here[:, None] - np.arange(keys) + 1
 
 
 @wrong("charge", incident="I40", harmless=True)
 def counts_from_the_first_key(m: Array, d: Array) -> Array:
-    """Rewards a key by its own position, the same for every query."""
+    """Uses slope times key position as bias, which differs by a constant for each query."""
     return m[:, None, None] * np.broadcast_to(np.arange(d.shape[1]), d.shape)
 
 
 @wrong("slopes", incident="I40", harmless=True)
 def multiplies_slope_by_slope(heads: int) -> Array:
-    """Multiplies by the first slope once for every head, as the published program does."""
+    """Computes the slopes by repeated multiplication, as the published program does."""
     n = largest_power_of_two(heads)
     start, half = 2.0 ** (-8 / n), 2.0 ** (-4 / n)
     others = half ** (2.0 * np.arange(heads - n) + 1)
@@ -219,5 +219,5 @@ def multiplies_slope_by_slope(heads: int) -> Array:
 
 @wrong("finish", incident="I40", harmless=True)
 def forbids_the_future_at_once(b: Array) -> Array:
-    """Adds the causal mask to the bias before it is handed out."""
+    """Sets the bias of keys ahead of a query to -inf, and so includes the causal mask."""
     return np.where(_ahead(b), -np.inf, b)

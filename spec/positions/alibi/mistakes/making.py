@@ -1,4 +1,4 @@
-"""A program that makes linear biases, put together from steps, one of them wrong."""
+"""A program that computes linear biases, built from steps of which one is wrong."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -13,7 +13,7 @@ from spec.positions.alibi.mistakes import steps
 
 
 def program(steps: Steps, conventions: Mapping[str, str] | None = None) -> Callable[..., Any]:
-    """An ordinary function of sizes, which shows its slopes, and declares `conventions`."""
+    """An ordinary function of sizes, which exposes its slopes and declares `conventions`."""
 
     def bias(
         heads: int, queries: int, keys: int, slopes: Array | None = None, dtype: Any = np.float64

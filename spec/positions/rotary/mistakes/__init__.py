@@ -1,4 +1,4 @@
-"""Plausible wrong rotations by position, and some that only look wrong."""
+"""Known bugs of rotary position embeddings, and variants that only look wrong."""
 
 from spec.mistake import catalogue
 from spec.positions.rotary.mistakes import angles, turns

@@ -1,4 +1,4 @@
-"""A program that rotates by positions, put together from steps, one of them wrong."""
+"""A program that rotates by positions, built from steps of which one is wrong."""
 
 from collections.abc import Callable
 from functools import partial, wraps
@@ -13,7 +13,7 @@ from spec.positions.rotary.mistakes.steps import Options
 
 
 def program(steps: mistake.Steps) -> Callable[..., Any]:
-    """An ordinary function that rotates, with a backward pass and a way to place q, k and v."""
+    """An ordinary function that rotates, with `backward`, and with `place` for q, k and v."""
 
     def meant(
         x: Array, positions: Array, base: float = 10000.0, width: int | None = None

@@ -1,4 +1,4 @@
-"""The right steps of a program that rotates by positions, of which mistakes replace one."""
+"""The correct steps of a program that rotates by positions. A known bug replaces one of them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from spec.notation import Array
 
 
 class Options(NamedTuple):
-    """How a call is meant: positions (N) or (B, N), and how many of the columns to rotate."""
+    """The options of a call: positions (N) or (B, N), and the number of columns to rotate."""
 
     positions: Array
     base: float
@@ -20,7 +20,7 @@ class Options(NamedTuple):
 
 
 def place(positions: Array, x: Array) -> Array:  # noqa: ARG001 - mistakes use it
-    """The positions of the tokens of x, for every batch element or for all.   (B or 1, N)"""
+    """The positions of the tokens of x, for each batch element or for all.   (B or 1, N)"""
     return positions if positions.ndim == 2 else positions[None]
 
 
@@ -36,7 +36,7 @@ def angle(positions: Array, theta: Array) -> Array:
 
 
 def spread(x: Array, heads: int) -> Array:  # noqa: ARG001 - mistakes use them
-    """Cosines and sines of a batch element, for all of its heads.   (B or 1, 1, N, pairs)"""
+    """Cosines or sines that broadcast over the heads.   (B or 1, 1, N, pairs)"""
     return x[:, None]
 
 
@@ -46,7 +46,7 @@ def hands(angle: Array) -> tuple[Array, Array]:
 
 
 def turn(x: Array, c: Array, s: Array) -> Array:
-    """Every pair of neighbouring columns, turned."""
+    """The array with every pair of neighbouring columns rotated."""
     y = np.empty_like(x)
     even, odd = x[..., 0::2], x[..., 1::2]
     y[..., 0::2] = even * c - odd * s
@@ -55,17 +55,17 @@ def turn(x: Array, c: Array, s: Array) -> Array:
 
 
 def rest(x: Array, width: int) -> Array:  # noqa: ARG001 - mistakes use them
-    """The columns that are not rotated."""
+    """The columns that are not rotated, unchanged."""
     return x
 
 
 def leave(y: Array, x: Array) -> Array:
-    """The rotated array in the format of x, in memory of its own."""
+    """The rotated array in the dtype of x, in its own memory."""
     return y.astype(x.dtype)
 
 
 def rotate(x: Array, options: Options, steps: Steps, back: bool = False) -> Array:
-    """x turned by its positions, or back."""
+    """x rotated by its positions, or rotated back."""
     width = options.width
     if width % 2:
         raise ValueError(f"a width of {width} has a column without a partner")
@@ -77,10 +77,10 @@ def rotate(x: Array, options: Options, steps: Steps, back: bool = False) -> Arra
 
 
 def receive(dout: Array, options: Options, steps: Steps) -> Array:
-    """The cotangent turned back."""
+    """The cotangent rotated back."""
     return rotate(dout, options, steps, back=True)
 
 
 def ready(q: Array, k: Array, v: Array, turned: Callable[[Array], Array]) -> tuple[Array, ...]:
-    """Queries and keys turned, values as they are."""
+    """Queries and keys rotated, and values unchanged."""
     return turned(q), turned(k), v

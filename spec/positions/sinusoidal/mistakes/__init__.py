@@ -1,4 +1,4 @@
-"""Plausible wrong sinusoidal positions, and some that only look wrong."""
+"""Known bugs of sinusoidal positions, and variants that only look wrong."""
 
 from spec.mistake import catalogue
 from spec.positions.sinusoidal.mistakes import tables

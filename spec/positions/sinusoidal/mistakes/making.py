@@ -1,4 +1,4 @@
-"""A program that adds sinusoidal positions, put together from steps, one of them wrong."""
+"""A program that adds sinusoidal positions, built from steps of which one is wrong."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from spec.positions.sinusoidal.mistakes import steps
 
 
 def program(steps: mistake.Steps) -> Callable[..., Any]:
-    """An ordinary function that adds positions, with a table and a backward pass of its own."""
+    """An ordinary function that adds positions, with its table and its backward pass."""
 
     def rows(first: int, length: int, width: int, dtype: np.dtype[Any]) -> Array:
         return steps.rows(first, length, width, np.result_type(dtype, np.float32).type, steps)

@@ -1,4 +1,4 @@
-"""The right steps of a program that adds sinusoidal positions, of which mistakes replace one."""
+"""The correct steps of a program that adds sinusoidal positions. A known bug replaces one."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from spec.notation import Array
 
 
 def place(first: int, length: int) -> Array:
-    """The positions of `length` tokens, the first of which stands at `first`."""
+    """The positions of `length` tokens, the first of which is at position `first`."""
     return first + np.arange(length)
 
 
@@ -22,7 +22,7 @@ def angle(positions: Array, theta: Array) -> Array:
 
 
 def weave(angle: Array, width: int) -> Array:
-    """Sines in even columns, cosines in odd ones."""
+    """A table with sines in the even columns and cosines in the odd ones."""
     rows = np.empty((len(angle), width), angle.dtype)
     rows[:, 0::2] = np.sin(angle)
     rows[:, 1::2] = np.cos(angle)[:, : width // 2]
@@ -30,21 +30,21 @@ def weave(angle: Array, width: int) -> Array:
 
 
 def rows(first: int, length: int, width: int, number: type[np.floating], steps: Steps) -> Array:
-    """The table from `first` on, in the width of the accumulators."""
+    """The table from position `first` on, in the dtype of the accumulators."""
     theta = steps.frequency(width, number)
     return steps.weave(steps.angle(steps.place(first, length), theta), width)
 
 
 def join(x: Array, table: Array) -> Array:
-    """Tokens plus positions."""
+    """The tokens plus the table."""
     return x + table
 
 
 def leave(y: Array, x: Array) -> Array:
-    """The sum in the format of the tokens, in memory of its own."""
+    """The sum in the dtype of the tokens, in its own memory."""
     return y.astype(x.dtype)
 
 
 def receive(dout: Array, x: Array, table: Array) -> Array:  # noqa: ARG001 - mistakes use them
-    """The cotangent, which passes through an addition."""
+    """The cotangent, unchanged, as an addition passes it on."""
     return dout
