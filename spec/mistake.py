@@ -29,7 +29,7 @@ Steps = Any  # the steps of a program by name, a dataclass of functions
 class Mistake:
     """A plausible wrong implementation.
 
-    sentence: the temptation, in one line.
+    sentence: what it does wrong.
     incident: the class of real bugs that it belongs to (I01 to I45), or the published
         system (S0 to S4) that has it: see incidents.md, beside this file; or "plausible".
     target: what is plugged in, a function or a class. spoils: which results of an
@@ -99,7 +99,7 @@ def wrong(
         for name in ("__name__", "__doc__", "__module__"):
             setattr(target, name, getattr(replacement, name))
         target.__qualname__ = name = replacement.__name__
-        sentence = (replacement.__doc__ or "").splitlines()[0]
+        sentence = " ".join((replacement.__doc__ or "").partition("\n\n")[0].split())
         own = {step: replacement}
         target.mistake = Mistake(name, sentence, target=target, replaced=own, **facts)
         return target
