@@ -62,7 +62,10 @@ def test_it_is_printed_as_not_offered() -> None:
     found = certify(forgets_the_mask, **QUICK, clauses="A1,A5")
     assert found.exit_code == 0, found
     said = " ".join(str(found).split())
-    assert "not tested, because the target does not have it: has a gradient of the additive mask" in said
+    assert (
+        "not tested, because the target does not have it: has a gradient of the additive mask"
+        in said
+    )
     assert "unsupported: has a gradient" not in said
 
 

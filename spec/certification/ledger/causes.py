@@ -36,9 +36,7 @@ def _causes(certificate: Findings) -> Iterator[str]:
         lines = [filled(f"{place}. ", cause.sentence)]
         lines += [filled("   ", cause.lens)] * bool(cause.lens)
         lines += [filled("   but for that, wrong as ", cause.besides)] * bool(cause.besides)
-        yield "\n".join(
-            [*lines, filled("   ", f"{by} {wrong} of {seen} problems")]
-        )
+        yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems")])
 
 
 def region(certificate: Findings) -> str:

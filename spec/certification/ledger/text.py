@@ -30,11 +30,12 @@ APPLYING = {
     "refused": "raised an exception",
     "blocked": "not run",
 }
-LEGEND = (
-    "passed/applicable clauses, and their largest error as a fraction of its bound; should: "
-    "recommended clauses that fail; known: declared deviations; raised: the target raised an "
-    "exception"
-)
+LEGEND = "passed/applicable clauses, and their largest error as a fraction of its bound"
+EXPLAINED = {
+    "should": "recommended clauses that fail",
+    "known": "declared deviations",
+    "raised": "the target raised an exception",
+}
 MARKS = {
     "holds": "·",
     "violated": "✗",
@@ -148,7 +149,8 @@ def _table(certificate: Findings) -> str:
     widths = [2 + max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = (map(str.ljust, row, widths) for row in rows)
     table = ["".join(row).rstrip() for row in padded]
-    return "\n".join([*table, "", filled("", LEGEND)])
+    met = (f"; {word}: {x}" for word, x in EXPLAINED.items() if f" {word}" in "".join(table))
+    return "\n".join([*table, "", filled("", LEGEND + "".join(met))])
 
 
 def _figures(certificate: Findings) -> str:
