@@ -1,8 +1,8 @@
 """Known bugs of the scale: 1 / sqrt(D) unless the call gives another one, before the bias is added.
 
 A wrong scale changes every weight a little, but no shape. Trained models adapt to it, and the
-largest weight stays the largest. With one head, or if D is a power of two, several of these
-bugs give the right scale.
+largest weight stays the largest. With one head, or if D is a power of two, some of these bugs
+give the right scale.
 """
 
 import numpy as np
@@ -54,7 +54,7 @@ def scales_by_key_count(sizes: Sizes, asked: float | None) -> float:
     where="no scale and D is no power of 2 and several scores",
 )
 def scales_by_padded_width(sizes: Sizes, asked: float | None) -> float:
-    """Divides by the square root of D after padding it to a power of two for the hardware."""
+    """Divides scores by the square root of D padded to a power of two, instead of sqrt(D)."""
     padded = 2 ** int(np.ceil(np.log2(max(sizes.D, 1))))
     return 1 / np.sqrt(padded) if asked is None else asked
 

@@ -86,7 +86,7 @@ def takes_padding_for_a_text(given: Any) -> Array:
 
 @wrong("same_text", incident="I43", where="padding")
 def lets_padding_see_everything(given: Any) -> Array:
-    """Lets a padding query attend to keys of every segment, so that its row is not empty."""
+    """Lets padding queries attend to every key, instead of masking all keys for them."""
     if given.query_segments is None:
         return EVERYWHERE
     return same_text(given) | (beside(given)[0] < 0)
@@ -115,7 +115,7 @@ def takes_segments_for_padding(given: Any) -> Array:
 
 @wrong("same_text", incident="plausible", where="texts apart")
 def sees_earlier_texts_too(given: Any) -> Array:
-    """Compares segment ids with <= instead of =, so a query also attends to smaller ids."""
+    """Compares ids with <= instead of =, so a query also attends to segments with smaller ids."""
     if given.query_segments is None:
         return EVERYWHERE
     mine, theirs = beside(given)
@@ -159,7 +159,7 @@ def firsts(x: Array) -> Array:
 
 @wrong("same_text", incident="plausible", where="texts out of order or padding")
 def takes_segments_to_be_sorted(given: Any) -> Array:
-    """Keeps only the number of tokens of each id, as if ids stood in increasing order."""
+    """Uses only the number of tokens in each segment, as if ids stood in increasing order."""
     return read(lambda *both: tuple(np.sort(x, axis=1) for x in both), given)
 
 
@@ -177,13 +177,13 @@ def numbered(x: Array) -> Array:
 
 @wrong("same_text", incident="plausible", where="texts 16 apart")
 def keeps_segments_in_four_bits(given: Any) -> Array:
-    """Stores segment ids in four bits, so ids that differ by 16 count as one segment."""
+    """Stores segment ids in four bits, so ids that are equal modulo 16 count as one segment."""
     return relabelled(lambda x: x & 15, given)
 
 
 @wrong("same_text", incident="plausible", where="texts 256 apart")
 def keeps_segments_in_a_byte(given: Any) -> Array:
-    """Stores segment ids in one byte, so ids that differ by 256 count as one segment."""
+    """Stores segment ids in one byte, so ids that are equal modulo 256 count as one segment."""
     return relabelled(lambda x: x & 255, given)
 
 
@@ -207,7 +207,7 @@ def counts_causality_from_the_start_of_a_text(attend: Attend, given: Given) -> A
     where="texts apart and not positions and (causal or a window or slopes)",
 )
 def starts_every_text_anew(given: Any) -> Placed:
-    """Counts all positions from 0 in each segment, although none are given, not in the array."""
+    """Counts all positions from 0 in each segment, not through the array, if none are given."""
     placed = given.query_positions is not None or given.key_positions is not None
     if placed or given.query_segments is None:
         return place(given)

@@ -19,9 +19,10 @@ from spec.notation import Array
 
 @dataclass(frozen=True)
 class Text:
-    """One of several sequences: its number, the indices of its first query and key, its key count.
+    """One of several packed sequences. number: its index among them.
 
-    texts, places: the number of sequences, and of keys on a page.
+    first, first_key: the indices of its first query and its first key. keys: its number of keys.
+    texts, places: the number of sequences, and the number of keys on a page.
     """
 
     number: int
@@ -36,7 +37,8 @@ class Text:
 class Steps:
     """The steps that a known bug can replace.
 
-    row: which row of the table. numbers: of the keys, as pages count them. read: how many are read.
+    row: the table row that is read. numbers: the index of each key, from which its page follows.
+    read: how many of the keys are read.
     """
 
     row: Callable[[Text], int] = lambda text: text.number

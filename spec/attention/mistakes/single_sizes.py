@@ -68,6 +68,6 @@ def returns_other_queries_beyond_1024(o: Array, dtype: np.dtype[Any]) -> Array:
 
 @wrong("key_gradients", incident="I13", where="gradients asked for and M > 1024")
 def learns_nothing_beyond_1024_keys(seen: Pass, ds: Array) -> Array:
-    """Returns dk only for the first 1024 keys, as one thread block computes it; the rest is 0."""
+    """Computes dk only for the first 1024 keys, in one thread block; for all other keys it is 0."""
     dk = backward_steps.key_gradients(seen, ds)
     return np.where(np.arange(dk.shape[-2])[:, None] < 1024, dk, 0)

@@ -1,4 +1,4 @@
-"""Known bugs of the backward pass through attention sinks: of dt, and of the weights."""
+"""Known bugs of the backward pass through attention sinks: wrong gradients or wrong weights."""
 
 from typing import Any
 

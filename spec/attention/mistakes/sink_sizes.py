@@ -1,6 +1,6 @@
-"""Known bugs of the size of an attention sink: scaled, soft-capped, clipped, or added in every tile.
+"""Known bugs of the size of an attention sink: scaled, soft-capped, clipped, or added per tile.
 
-Some of them have the wrong log-sum-exp: it includes the sink in a wrong way, or not at all.
+The last ones return a wrong log-sum-exp, which must include the sink exactly once.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ def scales_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
 
 @wrong("sink", incident="I41", citation="ROCm/rocm-libraries#12227", where="a sink and a cap")
 def caps_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Applies the soft-cap to the sink, although it applies only to the scores of keys."""
+    """Applies the soft-cap to the sink too, and not only to the scores of the keys."""
     if given.sinks is None or given.softcap is None:
         return sink(a, s, allowed, given)
     return sunk(a, s, allowed, given.softcap * np.tanh(beside(given.sinks) / given.softcap))
@@ -61,7 +61,7 @@ def clips_sinks_at_ten(a: Array, s: Array, allowed: Array, given: Any) -> Array:
 
 @wrong("sink", incident="plausible", where="a sink above all scores")
 def forgets_sinks_where_they_are_largest(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Clips a sink at the largest score of the query, because the maximum leaves out the sink."""
+    """Clips a sink at the largest score of the query: the subtracted maximum excludes the sink."""
     if given.sinks is None:
         return a
     return sunk(a, s, allowed, np.minimum(beside(given.sinks), top(forbid(s, allowed))))
@@ -93,13 +93,13 @@ def takes_the_sink_in_bits(a: Array, s: Array, allowed: Array, given: Any) -> Ar
 
 @wrong("sink", incident="plausible", where="a sink")
 def squares_the_share_of_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Multiplies by the share that the sink leaves twice: in the weights, and in the output."""
+    """Applies the sink twice: once in the weights, and again when it divides the output."""
     return sink(sink(a, s, allowed, given), s, allowed, given)
 
 
 @wrong("sink", incident="plausible", where="a sink and finite biases")
 def adds_the_sink_before_the_bias(a: Array, s: Array, allowed: Array, given: Any) -> Array:
-    """Adds the additive mask of the last key to the sink, as if the mask were padded for it."""
+    """Adds the bias of the last key to the sink too: it extends the mask by its last column."""
     if given.sinks is None or given.attn_mask is None or given.attn_mask.dtype == bool:
         return sink(a, s, allowed, given)
     last = given.attn_mask[..., -1:] if given.attn_mask.shape[-1] else 0.0

@@ -1,4 +1,4 @@
-"""Known bugs of the backward pass through ALiBi slopes: of the slope gradient, and of the weights."""
+"""Known bugs of the backward pass through ALiBi slopes: wrong gradients or wrong weights."""
 
 from typing import Any
 

@@ -86,7 +86,7 @@ def counts_places_from_the_end(s: Array, sigma: float, given: Any) -> Array:
 
 @wrong("slant", incident="I42", where="slopes and not positions")
 def forgets_the_place_of_the_query(s: Array, sigma: float, given: Any) -> Array:
-    """Adds m j instead of -m |i - j|: only in causal rows do the two differ by a constant."""
+    """Adds m j instead of -m |i - j|; only in causal calls is the difference constant per query."""
     return placed(lambda n: -np.arange(n.M) + 0 * np.arange(n.N)[:, None])(s, sigma, given)
 
 
@@ -132,7 +132,7 @@ def scales_slopes_too(s: Array, sigma: float, given: Any) -> Array:
 
 @wrong("slant", incident="plausible", where="slopes")
 def takes_slopes_in_bits(s: Array, sigma: float, given: Any) -> Array:
-    """Adds the ALiBi term to scores in base-two units without converting it: ln 2 times too small."""
+    """Adds the ALiBi term to scores in base-two units without log2(e), which scales it by ln 2."""
     return times(lambda _: float(np.log(2)))(s, sigma, given)
 
 

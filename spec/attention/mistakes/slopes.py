@@ -72,7 +72,7 @@ def forgets_slopes_beside_a_window(s: Array, sigma: float, given: Any) -> Array:
 
 @wrong("slant", incident="I42", where="slopes and a cap")
 def forgets_slopes_beside_a_cap(s: Array, sigma: float, given: Any) -> Array:
-    """Does not apply ALiBi slopes if a soft-cap is given: it changes scores in only one way."""
+    """Does not apply ALiBi slopes if a soft-cap is given: it supports one of the two at a time."""
     return forgotten(lambda x: x.softcap is not None)(s, sigma, given)
 
 
@@ -133,7 +133,7 @@ def has_slopes_of_its_own(s: Array, sigma: float, given: Any) -> Array:
 
 @wrong("show", incident="I42", where="the weights asked for and slopes")
 def shows_weights_without_the_slopes(seen: Pass) -> Array:
-    """Returns weights that it recomputes without ALiBi slopes, although the output is right."""
+    """Returns weights recomputed without ALiBi slopes (and sinks), although the output is right."""
     if seen.slopes is None:
         return seen.a
     return softmax(forbid(level(seen), seen.allowed))

@@ -19,7 +19,7 @@ def powers(s: Array, allowed: Array, least: float = -np.inf) -> Array:
 
 
 def normalised(e: Array, extra: float = 0.0) -> Array:
-    """e divided by its sum plus `extra`."""
+    """e divided by (its sum over the keys + `extra`)."""
     return divided(e, e.sum(axis=-1, keepdims=True) + e.dtype.type(extra))
 
 
@@ -47,7 +47,7 @@ def normalises_over_heads(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="I16", where="B > 1 or M > 1")
 def normalises_over_the_batch(s: Array, allowed: Array) -> Array:
-    """Normalises over axis 0, the batch, instead of the keys: all weights are 1 if B = 1."""
+    """Normalises over axis 0, the batch, not over the keys: visible keys weigh 1 if B = 1."""
     return along(0, s, allowed)
 
 
@@ -67,13 +67,13 @@ def starts_the_maximum_at_zero(s: Array, allowed: Array) -> Array:
     "weigh", incident="I11", citation="flashinfer-ai/flashinfer#4267", where="scores below -30000"
 )
 def starts_the_maximum_at_minus_fifty_thousand(s: Array, allowed: Array) -> Array:
-    """Starts the running maximum at -50000 instead of -inf, so weights of lower scores vanish."""
+    """Starts the running maximum at -50000, so weights underflow if all scores are far below it."""
     return normalised(powers(s, allowed, least=-5e4))
 
 
 @wrong("weigh", incident="I11", citation="ROCm/aiter#5086", where="scores below -1e30")
 def starts_the_maximum_at_minus_1e30(s: Array, allowed: Array) -> Array:
-    """Starts the running maximum at -1e30 instead of -inf, so weights of lower scores vanish."""
+    """Starts the running maximum at -1e30, so weights underflow if all scores are far below it."""
     return normalised(powers(s, allowed, least=-1e30))
 
 
@@ -85,7 +85,7 @@ def starts_the_maximum_at_minus_1e30(s: Array, allowed: Array) -> Array:
     where="scores below -1e30",
 )
 def takes_scores_in_bits_too_early(s: Array, allowed: Array) -> Array:
-    """Multiplies scores by log2(e) before subtracting the maximum: the lowest become -inf."""
+    """Multiplies scores by log2(e) before subtracting the maximum, so very low ones become -inf."""
     hidden = forbid(s * s.dtype.type(np.log2(np.e)), allowed)
     return normalised(np.exp2(hidden - top(hidden)))
 

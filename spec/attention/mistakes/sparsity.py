@@ -53,7 +53,7 @@ def drops_the_last_key(s: Array, allowed: Array) -> Array:
 
 @wrong("combine", incident="plausible", where="several scores or an idle query")
 def averages_the_values(_: Array, v: Array, allowed: Array) -> Array:
-    """Returns the mean of all values, which is close for random input with many keys."""
+    """Returns the mean of all values for every query, and ignores queries, keys and masks."""
     mean = v.sum(axis=-2, keepdims=True) / max(v.shape[-2], 1)
     return np.broadcast_to(mean, (*allowed.shape[:-1], v.shape[-1]))
 
@@ -72,13 +72,13 @@ def favours_recent_keys(q: Array, k: Array, sigma: float) -> Array:
 
 @wrong("scores", incident="plausible", where="several scores")
 def favours_the_diagonal(q: Array, k: Array, sigma: float) -> Array:
-    """Adds 0.01 to the score of query i and key i."""
+    """Adds 0.01 to the score of query i with key i."""
     return scores(q, k, sigma) + np.eye(q.shape[-2], k.shape[-2], dtype=q.dtype) / 100
 
 
 @wrong("scores", incident="plausible", where="several scores")
 def centres_each_key_on_its_own_mean(q: Array, k: Array, sigma: float) -> Array:
-    """Subtracts from each key the mean of its entries; the mean over keys would be harmless."""
+    """Centres each key on the mean of its entries; subtracting the mean of all keys is harmless."""
     return scores(q, k - k.mean(axis=-1, keepdims=True), sigma)
 
 

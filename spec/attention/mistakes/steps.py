@@ -122,7 +122,7 @@ def scores(q: Array, k: Array, sigma: float) -> Array:
 
 
 def cap(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
-    """c tanh(t / c), whatever is masked or added, or t if no soft-cap is given; `allowed`."""
+    """c tanh(t / c), or t without a soft-cap, and `allowed`; mask and bias have no effect on it."""
     del bias
     return (t if given.softcap is None else given.softcap * np.tanh(t / given.softcap)), allowed
 

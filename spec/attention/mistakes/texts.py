@@ -13,7 +13,7 @@ EVERYWHERE = np.ones((1, 1, 1, 1), dtype=bool)
 
 
 def same_text(given: Any) -> Array:
-    """True where query and key have one segment id >= 0, or if there are none.   (B, 1, N, M)"""
+    """True where query and key have the same id >= 0, or if there are no segments.  (B, 1, N, M)"""
     if given.query_segments is None:
         return EVERYWHERE
     mine, theirs = beside(given)

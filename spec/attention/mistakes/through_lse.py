@@ -65,7 +65,7 @@ def learns_from_one_cotangent_at_a_time(ds: Array, seen: Pass) -> Array:
     where=f"{BACK} and (an idle query or a query that sees a sink alone)",
 )
 def has_no_number_for_what_nothing_teaches(ds: Array, seen: Pass) -> Array:
-    """Returns NaN gradients for a fully masked query if dlse is given, not zero: exp(-inf + inf)."""
+    """Returns NaN gradients, not zero, if a query is fully masked and dlse is given."""
     if seen.given.dlse is None:
         return ds
     live = seen.allowed.any(axis=-1, keepdims=True)

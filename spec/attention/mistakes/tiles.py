@@ -35,7 +35,7 @@ def halves(s: Array, allowed: Array) -> tuple[Array, Array]:
 
 @wrong("weigh", incident="I13", citation="pytorch/pytorch#196678", where="M % 16 != 0")
 def scores_padding_zero(s: Array, allowed: Array) -> Array:
-    """Pads the keys to whole tiles of 16 with the score 0 instead of -inf."""
+    """Pads the keys to whole tiles of 16 with the score 0, not -inf, so padding takes weight."""
     lanes = -s.shape[-1] % TILE
     padded = np.pad(forbid(s, allowed), [(0, 0)] * 3 + [(0, lanes)])
     return softmax(padded)[..., : s.shape[-1]]
@@ -66,7 +66,7 @@ def reads_only_128_keys(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="I17", where="M > 16 and scores of a query 80 apart")
 def takes_the_maximum_of_the_first_tile(s: Array, allowed: Array) -> Array:
-    """Subtracts the maximum of the first tile of 16 keys, not of all keys, so exp overflows."""
+    """Subtracts the maximum of the first tile of 16 keys, not of all keys, so exp may overflow."""
     hidden, seen = forbid(s, allowed), allowed[..., :TILE].any(axis=-1, keepdims=True)
     return normalised(np.exp(hidden - np.where(seen, top(hidden[..., :TILE]), top(hidden))))
 
@@ -88,7 +88,7 @@ def forgets_to_rescale_the_sum(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="I18", where="M > 1")
 def averages_two_halves(s: Array, allowed: Array) -> Array:
-    """Attends to two halves of the keys, and averages both results instead of weighting them."""
+    """Averages the outputs of two halves of the keys instead of weighting them by exp(lse)."""
     both = [weigh(s, half) for half in halves(s, allowed)]
     live = sum(half.any(axis=-1, keepdims=True) for half in halves(s, allowed))
     return divided(both[0] + both[1], np.asarray(live)).astype(s.dtype)
@@ -105,7 +105,7 @@ def merges_halves_in_base_two(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="plausible", convention=("parts", "merged"), where="M > 1")
 def merges_halves_by_what_was_rounded(s: Array, allowed: Array) -> Array:
-    """Merges two halves of the keys by exp(lse), with lse rounded to the dtype of the scores."""
+    """Merges two halves of the keys by exp(lse), but lse is rounded to the dtype of the scores."""
     parts = halves(s, allowed)
     lse = np.stack([log_sum(forbid(s, half)) for half in parts], axis=-1)
     share = normalised(np.exp(lse - top(lse)))
@@ -114,7 +114,7 @@ def merges_halves_by_what_was_rounded(s: Array, allowed: Array) -> Array:
 
 @wrong("weigh", incident="I18", citation="ROCm/rocMLIR#2371", where="a hidden key and M > 1")
 def gives_nan_for_an_empty_half(s: Array, allowed: Array) -> Array:
-    """Returns NaN if one of two halves of the keys is fully masked: it merges with -inf + inf."""
+    """Returns NaN if one half of the keys is fully masked for a query: it computes -inf + inf."""
     empty = [~half.any(axis=-1, keepdims=True) for half in halves(s, allowed)]
     spoiled = (empty[0] ^ empty[1]) & (s.shape[-1] > 1)
     return np.where(spoiled, np.nan, weigh(s, allowed)).astype(s.dtype)

@@ -109,14 +109,14 @@ def takes_no_bound_for_zero(window: Window, _: Array | None, __: bool) -> Window
     where="a key at the left bound and not positions",
 )
 def excludes_the_left_bound(sizes: Sizes, window: Window) -> Array:
-    """Masks the key exactly at the left bound: it counts the query as one of its window."""
+    """Masks the key exactly at the left bound: it counts the query as part of the width."""
     left, right = bounds(window)
     return (ahead(sizes) > -left) & (ahead(sizes) <= right)
 
 
 @wrong("within", incident="I06", where="a key behind the window and not positions")
 def reaches_one_key_further_back(sizes: Sizes, window: Window) -> Array:
-    """Extends the window by one key to the left, as if its width did not include the query."""
+    """Extends the window by one key to the left: it counts the query twice in the width."""
     left, right = bounds(window)
     return (ahead(sizes) >= -left - 1) & (ahead(sizes) <= right)
 
@@ -142,7 +142,7 @@ def reaches_one_key_further_ahead(sizes: Sizes, window: Window) -> Array:
     where="a window and N != M and not positions",
 )
 def centres_windows_at_the_end(sizes: Sizes, window: Window) -> Array:
-    """Aligns windows bottom-right: the last query is placed at the last key, not at its row."""
+    """Aligns windows bottom-right: it places the last query at the last key, not at its row."""
     left, right = bounds(window)
     place = ahead(sizes) - (sizes.M - sizes.N)
     return (place >= -left) & (place <= right)
@@ -163,14 +163,14 @@ def stops_windows_at_the_last_key(sizes: Sizes, window: Window) -> Array:
     where="a bound to the left and a hidden key and N > 1 and not positions",
 )
 def skips_whole_tiles_alone(sizes: Sizes, window: Window) -> Array:
-    """Applies the left bound to whole tiles of 16 keys, so keys just behind it stay visible."""
+    """Applies the left bound to whole tiles of 16 keys only: keys just behind it stay visible."""
     left, right = bounds(window)
     return (keys(sizes) >= (queries(sizes) - left) // TILE * TILE) & (ahead(sizes) <= right)
 
 
 @wrong("within", incident="I07", where="a bound to the left and N > 16 and not positions")
 def skips_the_tile_that_a_window_cuts(sizes: Sizes, window: Window) -> Array:
-    """Rounds the start of the window up to a tile of 16 keys, and so masks the keys before it."""
+    """Masks the whole tile of 16 keys that the left bound cuts, unless the query is in it."""
     left, right = bounds(window)
     first = -(-np.maximum(queries(sizes) - left, 0) // TILE) * TILE
     seen = (ahead(sizes) >= -left) & (ahead(sizes) <= right)
@@ -201,7 +201,7 @@ def bounds_the_first_tile_alone(sizes: Sizes, window: Window) -> Array:
     "within", incident="plausible", where="a bound to the left and a hidden key and not positions"
 )
 def keeps_the_first_key_in_sight(sizes: Sizes, window: Window) -> Array:
-    """Keeps the first key visible in every window, although no leading keys are requested."""
+    """Keeps the first key visible behind the window, although no leading keys are requested."""
     left, right = bounds(window)
     return ((ahead(sizes) >= -left) | (keys(sizes) == 0)) & (ahead(sizes) <= right)
 
