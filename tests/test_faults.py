@@ -42,7 +42,7 @@ def test_what_is_no_such_function_is_told_in_a_line():
     mistake = attention.mistakes["returns_length_before_heads"]
     found = told(attention, [mistake], mistake.target, ("float64", "float32"))
     (line,) = found.sentences
-    assert "is no attention function: the output has the wrong shape" in line
+    assert "cannot be tested as an attention function: the output has the wrong shape" in line
     assert (found.lines, found.fresh) == (1, "nowhere")
 
 

@@ -24,6 +24,8 @@ Wrapper = TypeVar("Wrapper")
 BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
+UNFILLED = "which cannot be filled: give it a default, or wrap the target in a function without it"
+
 
 def library_of(function: Callable[..., Any], backend: str | None, device: str) -> Library:
     """The array library of a function: the one that is named, else told from its module."""
@@ -117,7 +119,7 @@ def matched(
     found = {ours: name for ours, name in named.items() if name is not None}
     for other, parameter in parameters.items():
         if required(parameter) and other not in found.values():
-            raise Unsuitable(f"{title} requires a parameter {other!r}, which no problem has")
+            raise Unsuitable(f"{title} requires a parameter {other!r}, {UNFILLED}")
     return found
 
 

@@ -173,7 +173,7 @@ def test_who_is_told_what_is_new_and_not_how_much_there_is_has_no_cache() -> Non
     def attend(query: Array, key: Array, value: Array, k: int) -> Array:
         return query + key + value + k
 
-    with pytest.raises(Unsuitable, match="requires a parameter 'k', which no problem has"):
+    with pytest.raises(Unsuitable, match="requires a parameter 'k', which cannot be filled"):
         implementation(attend, backend="numpy")
 
 

@@ -46,7 +46,7 @@ class Fails:
     [
         (3, "a cache is a class, or a function that makes one; got 3"),
         (WithoutExtend, "WithoutExtend is no cache: it has no method extend"),
-        (NeedsAModel, "NeedsAModel is made with 'model', which no problem has"),
+        (NeedsAModel, "NeedsAModel requires 'model', which cannot be filled"),
         (AnswersTooShort, "wrong shape: got (2, 3, 1, 4), want (2, 3, 2, 4)"),
         (AnswersInDouble, "wrong dtype: got float64, want float32"),
         (AnswersNothing, "the output is None, want an array of numpy"),

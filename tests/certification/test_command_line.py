@@ -80,7 +80,7 @@ BAD = [
     (("certify", "nowhere.py:right"), "there is no file 'nowhere.py'"),
     (("certify", "tests.targets:nothing"), "has no 'nothing'"),
     (("certify", "tests.targets:number"), "is of type int, not a function"),
-    (("certify", "tests.targets:Layer"), "Layer answers no problem"),
+    (("certify", "tests.targets:Layer"), "Layer could not be called"),
     (("certify", "tests.targets:two"), "takes at least 3"),
     (("certify", "tests.targets:demands_lengths"), "requires a parameter 'lengths'"),
     (("certify", "tests.targets:wrong_shape"), "got (2, 3, 5, 7), want (2, 3, 4, 7)"),

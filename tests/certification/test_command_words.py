@@ -1,13 +1,16 @@
 """The words of the command line: help, lists, searches, and the likeliest word in an error."""
 
 import re
+import sys
 
 import pytest
 
 from spec import CLAUSES
+from spec.backends import Unsuitable
 from spec.certification.command_line import main
 from spec.certification.doors import requested
 from spec.certification.listing import TOPICS
+from spec.certification.target.loading import resolved
 from tests.certification import here
 
 
@@ -67,3 +70,15 @@ def test_what_options_accept_is_listed(topic):
     assert lines
     assert all(line.startswith("  ") for line in lines)
     assert all(line in here.run("list").stdout for line in lines)
+
+
+def test_a_library_that_is_not_there_is_named_with_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "flax", None)
+    with pytest.raises(Unsuitable, match="no module 'flax'; install it: pip install flax"):
+        resolved("flax:MultiHeadDotProductAttention")
+
+
+def test_a_function_that_returns_a_tuple_is_told_what_to_return():
+    done = here.run("certify", "tests.targets:wrong_type", "--backend", "numpy")
+    assert done.returncode == 2
+    assert "return the output alone, and give the rest by attributes" in done.stderr

@@ -62,7 +62,7 @@ def test_what_is_found_is_judged_and_said(function: Any, note: str, right: bool)
 
 def test_nothing_is_guessed_of_who_answers_rightly_or_never() -> None:
     assert certify(targets.plain, **FEW).notes == ()
-    with pytest.raises(Unsuitable, match="refuses_everything answers no problem: RuntimeError"):
+    with pytest.raises(Unsuitable, match="refuses_everything could not be called: RuntimeError"):
         certify(targets.refuses_everything, **FEW)
 
 
@@ -157,7 +157,7 @@ def test_what_is_sometimes_refused_is_a_line_for_each_reason_whatever_sizes_it_n
     certificate = certify(shapes.short, profile="quick", dtypes=("float32",), clauses="A1,X,V")
     said = {v.message for v in certificate.verdicts if v.refused}
     assert len(said) > 2
-    (line,) = (x for x in str(certificate).splitlines() if x.startswith("sometimes refused"))
+    (line,) = (x for x in str(certificate).splitlines() if x.startswith("sometimes raises"))
     held = [v for v in certificate.verdicts if v.outcome == "holds"]  # others are violated by it
     refused = sum(v.refused for v in held)
     assert line.startswith(f"sometimes raises: {refused} of ")

@@ -86,7 +86,7 @@ BAD: dict[Callable[[], object], str] = {
     unknown_layout: "unknown layout 'hbld': choose from bhld, blhd",
     unknown_sides: "unknown sides 'up': choose from past, both",
     too_few_parameters: "takes 1 positional parameters, want at least 3",
-    a_parameter_that_no_problem_has: "requires a parameter 'cosines', which no problem has",
+    a_parameter_that_no_problem_has: "requires a parameter 'cosines', which cannot be filled",
     an_option_of_another_kind: "rotate takes positions, base, width, want first or less",
     a_class_of_biases: "Biases is a class, want a function of heads, queries, keys",
     a_function_that_tells_no_parameters: "min does not tell its parameters",

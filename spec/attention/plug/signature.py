@@ -20,6 +20,7 @@ from spec.attention.plug.serving import carried_of
 from spec.attention.plug.spelling import Spelling
 from spec.attention.texts import BOTH, LENGTHS
 from spec.backends.calling import (
+    UNFILLED,
     Parameters,
     by_place,
     matched,
@@ -199,7 +200,7 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     passed = (*options.values(), *carried.values(), *filter(None, (added, returning, taught)))
     alone = unused(function, left, passed)
     for other in (x for x in alone if required(left[x])):
-        raise Unsuitable(f"{name} requires a parameter {other!r}, which no problem has")
+        raise Unsuitable(f"{name} requires a parameter {other!r}, {UNFILLED}")
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         options = {ours: spellings[0] for ours, spellings in usual.items()} | options
     return Signature(

@@ -85,7 +85,7 @@ def constructor(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     for other, parameter in parameters.items():
         if other not in KNOWN and required(parameter):
             raise Unsuitable(
-                f"{name} is made with {other!r}, which no problem has; there are {', '.join(KNOWN)}"
+                f"{name} requires {other!r}, which cannot be filled; known are {', '.join(KNOWN)}"
             )
     bound = target.keywords if isinstance(target, partial) else {}
     return tuple(n for n in KNOWN if n in parameters and n not in bound)

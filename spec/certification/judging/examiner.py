@@ -91,7 +91,7 @@ class Examiner:
         witness = Witness.of(seen, refused)
         found = Probed.from_json(seen, survey) if survey else probed(seen, request.device)
         if not found.by_dtype:
-            raise Unsuitable(f"{raw.name} answers no problem: {found.refusals[0].message}")
+            raise Unsuitable(f"{raw.name} could not be called: {found.refusals[0].message}")
         if request.compiled and none():
             raise Unsuitable(f"--compiled {request.compiled}: nothing of {raw.name} was compiled")
         settled = declared.offers, witness, deviations, Bounds.asked(kind, request.where)

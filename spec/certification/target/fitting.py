@@ -178,7 +178,7 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
     trial = search.otherwise(usual)
     if trial is None and not usual.answers:
         described = known.described and not request.description
-        other = "; one of other names is described in a file: --description FILE"
+        other = "; if its parameters have other names, describe it: --description FILE"
         raise Unsuitable(f"{usual.complaint}{other if described else ''}")
     if trial is not None and "layout" in request.asked and trial.layout != request.layout:
         axes = f"{trial.record.name} takes arrays {known.layouts[trial.layout]}"
@@ -210,6 +210,13 @@ def is_there(library: str) -> bool:
     return found is not None and found.origin is not None
 
 
+def _advice(violation: Violation) -> str:
+    """What to change in a function that returns several results at once."""
+    if "is a tuple of" not in str(violation):
+        return ""
+    return "; return the output alone, and give the rest by attributes such as .weights and .lse"
+
+
 def _complaint(record: Any, known: Kind) -> str | None:
     """Why a record gives no answer to a small problem of the core in any dtype, if it does not."""
     complaint = None
@@ -219,11 +226,13 @@ def _complaint(record: Any, known: Kind) -> str | None:
             with suppress(Refused):
                 known.put(record, known.first, known.beyond(dtype))
         except WrongArray as violation:
-            return f"{record.name} is no {known.noun.partition(' ')[2]}: {violation}"
+            return (
+                f"{record.name} cannot be tested as {known.noun}: {violation}{_advice(violation)}"
+            )
         except Violation:
             return None
         except Refused as refusal:
-            complaint = complaint or f"{record.name} answers no problem: {refusal}"
+            complaint = complaint or f"{record.name} could not be called: {refusal}"
         else:
             return None
     return complaint

@@ -27,6 +27,7 @@ from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
 from spec.subject import Subject
 
+INSTALLED = ("torch", "jax", "transformers", "flax", "keras")  # libraries, by their own names
 NAMED = 8  # functions and classes of a file, at most, in an error
 Target = str | Callable[..., Any] | Subject
 
@@ -132,7 +133,8 @@ def _imported(name: str) -> ModuleType:
     except (Exception, SystemExit) as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name
         if missing and f"{name}.".startswith(f"{missing}."):
-            raise Unsuitable(f"there is no module {name!r}") from None
+            known = f"; install it: pip install {missing}" if missing in INSTALLED else ""
+            raise Unsuitable(f"there is no module {name!r}{known}") from None
         raise not_imported(name, error) from None
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.calling import (
+    UNFILLED,
     Parameters,
     by_place,
     named,
@@ -100,7 +101,7 @@ def _called(target: Callable[..., Any], title: str) -> Mapping[str, str]:
         found = dict(zip(INPUTS, first, strict=True))
     for name, parameter in parameters.items():
         if required(parameter) and name not in found.values():
-            raise Unsuitable(f"{title} requires a parameter {name!r}, which no problem has")
+            raise Unsuitable(f"{title} requires a parameter {name!r}, {UNFILLED}")
     return found
 
 
