@@ -1,18 +1,32 @@
 """One assertion for a test that says `allclose` today."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from spec.attention import rounding
-from spec.attention.notation import Corner, Problem
+from spec.attention.conventions import CONVENTIONS, as_chosen
+from spec.attention.notation import Problem
 from spec.attention.options import MASK, PARAMETERS
 from spec.attention.parameter import Parameter
 from spec.attention.refusals import refuse_arrays
 from spec.backends import library
-from spec.comparison import equal
+from spec.comparison import Violation, equal
 from spec.notation import HALF, Array, Grade
+
+# Conventions that the output of a single call shows.
+ANSWERED = (
+    "causal",
+    "window corner",
+    "slopes corner",
+    "places",
+    "slopes ahead",
+    "cap",
+    "tanh",
+    "parts",
+)
 
 
 def assert_attention(
@@ -22,59 +36,89 @@ def assert_attention(
     v: Any,
     *,
     rounded: Grade | None = None,
-    corner: Corner = "top-left",
-    window_corner: Corner | None = None,
-    slopes_corner: Corner | None = None,
-    in_text: bool = False,
-    signed_slopes: bool = False,
-    caps_bias: bool = False,
-    fast_tanh: bool = False,
-    merged: bool = False,
+    conventions: Mapping[str, str] | None = None,
     **options: Any,
 ) -> None:
     """Raise AssertionError, with the worst place, unless `out` is the attention of q, k and v.
 
-    Arrays of NumPy, torch or JAX, all (batch, heads, length, width); the dtype of
-    `out` decides what rounding is allowed, eager rounding for 16 bits unless told otherwise.
-    options: those of `spec.attention.options`, in any spelling (mask, is_causal, scale, ...).
-    corner, window_corner, slopes_corner: of the diagonals where N is not M; the last two are as the
-    first unless told otherwise.
-    in_text: places are counted in each text that segments tell, and not in the array.
-    signed_slopes: a key ahead gains what one behind loses.
-    caps_bias: what a mask adds is capped as well. fast_tanh: the tangent of a cap is a rough one.
-    merged: parts of the keys were normalised before they met.
-    Raises TypeError for others, for one that is said twice and for what is no array; ValueError for
-    what is no such option, and for shapes that do not go together.
+    Arrays of NumPy, torch or JAX, all (batch, heads, length, width). The dtype of `out` decides
+    what rounding is allowed; in 16 bits that is the eager rounding model, unless `rounded` says
+    another one. options: those of `spec.attention.options`, under any of their names (mask,
+    is_causal, ...). conventions: choices by name, as {"causal": "bottom-right"}; those of
+    `ANSWERED`. If another convention, or another causality or scale, would make `out` correct, a
+    note of the error says which.
+    Raises TypeError: an unknown or repeated option, an argument that is not an array, causality
+    that is not True or False. Raises ValueError: an option or a convention that has no such value,
+    or shapes that do not fit together.
     """
     dtype, got = _numbers(out)
     queries, keys, values = (_numbers(x)[1] for x in (q, k, v))
     asked: dict[str, Any] = {
         p.name: _numbers(x, p.whole)[1] if p.axes else x for p, x in _said(options)
     }
-    mask, scale = asked.get("mask"), asked.get("scale")
+    _checked(asked, options)
+    refuse_arrays(queries, keys, values, asked.get("mask"))
+    dout = np.zeros((*queries.shape[:3], values.shape[3]))
+    usual: Grade = "eager" if dtype in HALF else "strict"
+    problem = Problem(
+        queries, keys, values, dout=dout, dtype=dtype, rounding=rounded or usual, **asked
+    )
+    chosen = {**_usual(), **(conventions or {})}
+    _known(conventions or {})
+    try:
+        _holds(got, problem.but(**as_chosen(chosen)))
+    except Violation as violation:
+        for advice in _right_with(got, problem, chosen):
+            violation.add_note(advice)
+        raise
+
+
+def _holds(got: Array, problem: Problem) -> None:
+    """Raise Violation unless the output is that of the definition, within its bound."""
+    equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+def _right_with(got: Array, problem: Problem, chosen: Mapping[str, str]) -> Iterator[str]:
+    """A line for each single change that would make the output correct."""
+    ways = {
+        f'conventions={{"{name}": "{choice}"}}': problem.but(**as_chosen({**chosen, name: choice}))
+        for name in ANSWERED
+        for choice in CONVENTIONS[name]
+        if choice != chosen[name]
+    }
+    here = problem.but(**as_chosen(chosen))
+    ways[f"is_causal={not problem.causal}"] = here.but(causal=not problem.causal)
+    ways["scale=1.0"] = here.but(scale=1.0)
+    for words, other in ways.items():
+        with suppress(Violation, ValueError):
+            _holds(got, other)
+            yield f"would be correct with {words}"
+
+
+def _usual() -> dict[str, str]:
+    return {name: CONVENTIONS[name][0] for name in ANSWERED}
+
+
+def _known(conventions: Mapping[str, str]) -> None:
+    """Raise ValueError for a convention, or a choice of one, that there is not."""
+    for name, choice in conventions.items():
+        if name not in ANSWERED:
+            raise ValueError(f"unknown convention {name!r}: choose from {', '.join(ANSWERED)}")
+        if choice not in CONVENTIONS[name]:
+            choices = ", ".join(CONVENTIONS[name])
+            raise ValueError(f"unknown choice {choice!r} for {name}: choose from {choices}")
+
+
+def _checked(asked: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    """Raise TypeError or ValueError for values of options that would be read as others."""
+    causal, mask, scale = (asked.get(name) for name in ("causal", "mask", "scale"))
+    if causal is not None and not isinstance(causal, bool | np.bool_):
+        hint = 'the alignment is a convention: conventions={"causal": "bottom-right"}'
+        raise TypeError(f"causality is {causal!r}, want True or False; {hint}")
     if scale is not None and not np.isfinite(scale):
         raise ValueError(f"a scale is a finite number, or None, not {scale!r}")
-    refuse_arrays(queries, keys, values, mask)
     if mask is not None and mask.dtype == bool and {*MASK.added} & {*options}:
         raise ValueError("what is added to the scores is numbers, not truth values")
-    problem = Problem(
-        queries,
-        keys,
-        values,
-        dout=np.zeros((*queries.shape[:3], values.shape[3])),
-        dtype=dtype,
-        rounding=rounded or ("eager" if dtype in HALF else "strict"),
-        corner=corner,
-        window_corner=window_corner,
-        slopes_corner=slopes_corner,
-        in_text=in_text,
-        signed_slopes=signed_slopes,
-        caps_bias=caps_bias,
-        fast_tanh=fast_tanh,
-        merged=merged,
-        **asked,
-    )
-    equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))
 
 
 def _numbers(x: Any, whole: bool = False) -> tuple[str, Array]:

@@ -214,9 +214,9 @@ def test_assert_attention_knows_slopes():
     with pytest.raises(AssertionError, match="at "):
         assert_attention(out, q, k, v)
     last = from_the_end(q, k, v, alibi_slopes=M.astype(np.float32))
-    assert_attention(last, q, k, v, slopes=M, slopes_corner="bottom-right")
+    assert_attention(last, q, k, v, slopes=M, conventions={"slopes corner": "bottom-right"})
     ahead = signed(q, k, v, alibi_slopes=M.astype(np.float32))
-    assert_attention(ahead, q, k, v, slopes=M, signed_slopes=True)
+    assert_attention(ahead, q, k, v, slopes=M, conventions={"slopes ahead": "signed"})
 
 
 def test_slopes_have_the_budget_of_their_bias_and_a_product():

@@ -16,6 +16,8 @@ from spec.attention.refusals import is_window
 from spec.domain import Scope
 from tests.attention.draws import EITHER_WAY
 
+LAST = {"causal": "bottom-right"}
+
 attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,W"}
 
@@ -128,11 +130,11 @@ def test_assert_attention_knows_both_corners():
     out = loops.attend(*arrays, **shown)
     assert_attention(out, *arrays, **shown)
     with pytest.raises(AssertionError):
-        assert_attention(out, *arrays, **shown, corner="bottom-right")
+        assert_attention(out, *arrays, **shown, conventions=LAST)
     out = at_the_end(*arrays, is_causal=True, window_size=(1, 0))
-    assert_attention(out, *arrays, **shown, corner="bottom-right")
+    assert_attention(out, *arrays, **shown, conventions=LAST)
     with pytest.raises(AssertionError):
-        assert_attention(out, *arrays, **shown, corner="bottom-right", window_corner="top-left")
+        assert_attention(out, *arrays, **shown, conventions={**LAST, "window corner": "top-left"})
 
 
 @EITHER_WAY

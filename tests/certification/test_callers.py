@@ -1,12 +1,15 @@
 """What callers from Python meet: clauses as tests, arrays to judge, and all left as it was."""
 
 import random
+import re
 import warnings
 
 import numpy as np
 import pytest
 
 from spec import assert_attention, certify, parametrize_with_clauses
+from spec.attention.plug.trials import core
+from spec.attention.rounding import reference
 from spec.certification.doors import runs
 from spec.entries import eighths
 from tests import shell, targets
@@ -36,6 +39,49 @@ def test_a_clause_as_a_test_fails_with_the_failure():
     found = {run.id: run for run in runs(targets.elementwise, **QUICK, clauses="K2")}
     with pytest.raises(AssertionError, match="K2 key_gradients_sum_to_zero"):
         found["K2-key_gradients_sum_to_zero-float32"]()
+
+
+def doubled(query, key, value):
+    return 2 * targets.plain(query, key, value)
+
+
+def test_a_recommended_clause_that_fails_is_an_expected_failure():
+    found = {run.number: run for run in runs(doubled, **QUICK, clauses="V9")}
+    assert found["V9"].force == "should"
+    with pytest.raises(pytest.xfail.Exception, match="V9"):
+        found["V9"]()
+
+
+@pytest.mark.parametrize(
+    ("made", "conventions", "advice"),
+    [
+        ({"corner": "bottom-right"}, {}, 'conventions={"causal": "bottom-right"}'),
+        ({"causal": False}, {}, "is_causal=False"),
+        ({"corner": "bottom-right", "scale": 1.0}, {"causal": "bottom-right"}, "scale=1.0"),
+    ],
+)
+def test_assert_attention_says_what_would_be_correct(made, conventions, advice):
+    problem = core("float64", N=3, M=5, causal=True)
+    arrays = (problem.q, problem.k, problem.v)
+    out = reference(problem.but(**made)).o.astype(float)
+    with pytest.raises(AssertionError) as failed:
+        assert_attention(out, *arrays, is_causal=True, conventions=conventions)
+    assert f"would be correct with {advice}" in failed.value.__notes__
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "reason"),
+    [
+        ({"causal": "bottom-right"}, TypeError, 'conventions={"causal": "bottom-right"}'),
+        ({"is_causal": "no"}, TypeError, "causality is 'no', want True or False"),
+        ({"conventions": {"corner": "bottom-right"}}, ValueError, "unknown convention 'corner'"),
+        ({"conventions": {"causal": "right"}}, ValueError, "unknown choice 'right' for causal"),
+    ],
+)
+def test_assert_attention_refuses_what_it_does_not_know(options, error, reason):
+    q = np.zeros((1, 1, 2, 2))
+    with pytest.raises(error, match=re.escape(reason)):
+        assert_attention(q, q, q, q, **options)
 
 
 def test_assert_attention_judges_arrays():

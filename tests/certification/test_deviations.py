@@ -207,7 +207,8 @@ def test_a_test_for_each_clause_takes_them() -> None:
     )
     with pytest.raises(AssertionError, match="A2"):
         without()
-    excused()
+    with pytest.raises(pytest.xfail.Exception, match="published so"):
+        excused()
 
 
 def test_so_does_pytest() -> None:
