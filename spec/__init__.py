@@ -1,33 +1,33 @@
 """The executable specification of multi-head attention: the table of contents.
 
-Seven chapters, each about one kind of subject, and all of one shape:
+There are seven chapters, each about one kind of subject. All have the same structure:
 
     attention         A S V K B P M C W U Z Y I J H X T    attention itself; begin here
-    layer             L    a layer is attention between projections
-    cache             C    decoding with a cache is decoding without one
-    positions         R    how attention comes to know what came first: three kinds
-    feed_forward      F    the half of a block that is not attention
-    dropout           D    weights left out by chance
-    merging           Q    what is known of some keys and of others makes what is known of all
+    layer             L    attention between four projections
+    cache             C    decoding with a KV cache
+    positions         R    sinusoidal, rotary and ALiBi positions
+    feed_forward      F    the network that follows attention in a transformer block
+    dropout           D    dropout on attention weights
+    merging           Q    partial results over two sets of keys give the result over all
 
-    notation, definition    the words and a problem; what it is, slowly and obviously
-    clauses                 the laws: each a sentence, a formula and a check of a few lines
-    domain                  where they quantify
-    rounding                how far a right implementation may stray, derived
-    proofs, mistakes        why a law is believed, and what it must reject
-    record, truth, plug     what is judged; the definition as one; an ordinary program as one
-    kind                    all that the engine may ask of the chapter
+    notation, definition    the terms and a problem; the definition, written for clarity
+    clauses                 the claims: each a sentence, a formula and a check of a few lines
+    domain                  the problems that the clauses are tested on
+    rounding                error bounds for a correct implementation, derived
+    proofs, mistakes        why a clause is true, and the known bugs that it must reject
+    record, truth, plug     what is tested; the definition, and ordinary programs, as such records
+    kind                    everything that the engine needs to know about the chapter
 
-Around them: the words that all share (`notation`, `subject`, `clause`, `comparison`, `trial`,
-`domain`, `sizes`, `entries`, `formats`, `mistake`, `simplify`, `written`, `version`), `proving`, in
-which proofs are written, `backends`, arrays of NumPy, torch and JAX, `kind` and `kinds`, the
-register, and `certification`, the engine, which knows no kind. `laws` has the clauses of all
-chapters.
+The chapters share the modules of this package: `notation`, `subject`, `clause`, `comparison`,
+`trial`, `domain`, `sizes`, `entries`, `formats`, `mistake`, `simplify`, `written` and `version`.
+Proofs are written with `proving`. `backends` covers the arrays of NumPy, torch and JAX. `kind` and
+`kinds` register the chapters, `laws` has all their clauses, and `certification` is the engine,
+which is the same for all kinds.
 
     from attention_spec import certify
     print(certify("torch.nn.functional:scaled_dot_product_attention"))
 
-Installed, all this is `attention_spec`; `spec` is its name in the repository alone.
+Installed, the package is called `attention_spec`; only in the repository is it `spec`.
 """
 
 from importlib import import_module
@@ -72,7 +72,7 @@ DOORS = {
 
 
 def __getattr__(name: str) -> Any:
-    """The doors, opened when they are used: to read the specification takes no certification."""
+    """A public name, imported on first use: reading the specification loads no engine."""
     if name in DOORS:
         return getattr(import_module(DOORS[name], __name__), name)
     raise AttributeError(f"module 'spec' has no attribute {name!r}")

@@ -1,8 +1,8 @@
-"""Choices: what the problems of a domain are made of.
+"""Choices: the sequence of decisions from which a domain makes a problem.
 
-A problem is a sequence of choices among few values, and of seeds. Hypothesis makes them one at a
-time, and then finds simpler ones by itself (`exploring`). Where nobody asks it to, one number
-stands for all of them, and a problem is made in a third of the time.
+Each choice is one of a few values, or a seed. Hypothesis makes them one at a time, and can then
+find simpler ones (`exploring`). Without Hypothesis, one number stands for all choices, and a
+problem is drawn in a third of the time.
 """
 
 import math
@@ -14,37 +14,37 @@ from spec.stream import Stream
 
 T = TypeVar("T")
 
-SERIES = 64  # of problems whose steps are remembered
+SERIES = 64  # of problems whose steps are cached
 
 
 class Choices(Protocol):
-    """Who chooses. The first of the values, and zeros, are the simplest choice."""
+    """A source of choices. The first of the values, and zeros, are the simplest choice."""
 
     def pick(self, values: Sequence[T]) -> T:
-        """One of some values, each as likely as another."""
+        """One of some values, all equally likely."""
 
     def turn(self, values: Sequence[T]) -> T:
-        """One of some values that come in turn: each once, before one comes again."""
+        """One of some values that take turns: each comes once before one comes again."""
 
     def vary(self, value: T, values: Sequence[T]) -> T:
-        """What was picked, or another one in its place that has the same shapes and options."""
+        """The picked value, or another one in its place with the same shapes and options."""
 
     def seed(self, bits: int = 32) -> int:
-        """A number below 2^bits, to draw other numbers from."""
+        """A number below 2^bits, from which other numbers are drawn."""
 
     def places(self, seed: int) -> int:
-        """A seed, or another one in its place, of what settles shapes after all: where to cut."""
+        """The seed, or another one in its place, for what still affects shapes: where to cut."""
 
     def octets(self, count: int) -> bytes:
-        """So many bytes."""
+        """`count` bytes."""
 
 
 class Numbered:
-    """The choices that a number stands for: zero for the simplest ones.
+    """The choices that a number stands for; zero stands for the simplest ones.
 
-    shape: another number, for all that is picked: the same one for problems of the same shapes
-    and options, and other numbers. turn: the place of the problem in a series, and the number of
-    that, which settles in what order values come in turn; those are picked where there is none.
+    shape: another number, which decides all that is picked: equal numbers give problems of equal
+    shapes and options. turn: the index of the problem in a series, and the number of the series,
+    which decides the order in which values take turns; without it they are picked.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class Numbered:
         self._random = Stream(number) if number else None
         self._picking = self._random if shape is None else Stream(shape) if shape else None
         self._turn = turn if shape is None else None
-        self._turned: tuple[int, ...] = ()  # how many values came in turn, each time
+        self._turned: tuple[int, ...] = ()  # the number of values, for each turn so far
 
     def pick(self, values: Sequence[T]) -> T:
-        chance = self._picking  # not by `_below`: this is called most often
+        chance = self._picking  # not by `_below`, as this is called most
         return values[0 if chance is None else chance.below(len(values))]
 
     def turn(self, values: Sequence[T]) -> T:
@@ -86,9 +86,9 @@ def _below(end: int, chance: Stream | None) -> int:
 
 @lru_cache(SERIES)
 def _stride(series: int, counts: tuple[int, ...]) -> int:
-    """A step that leads through as many values as the last count says: no divisor in common.
+    """A step that reaches each of `counts[-1]` values: it has no divisor in common with them.
 
-    Another one for each axis of a series, so that not the same lengths always come together.
+    Each axis of a series has its own step, so that not the same lengths always come together.
     """
     chance = Stream(series)
     for count in counts:

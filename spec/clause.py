@@ -1,9 +1,9 @@
-"""What a clause is, and how it compares numbers.
+"""Clauses: a clause is a numbered claim with a check that can be run.
 
-A comparison raises `Violation` and returns nothing: there is no boolean to
-forget. Shapes come before values, NaN is wrong wherever it is not asked for,
-and what is reported is the place where the error is the largest multiple of
-its budget.
+A check compares numbers with the functions of `spec.comparison`. These raise `Violation` and return
+nothing: no boolean result can be forgotten. Shapes are compared before values, and NaN fails
+wherever it is not expected. A violation reports the element whose error is the largest multiple of
+its error bound.
 """
 
 import inspect
@@ -17,17 +17,18 @@ from spec.domain import Domain
 from spec.subject import Subject
 from spec.version import FIRST
 
-Check = Callable[[Any, Any], None]  # of a subject and a problem of its kind
+Check = Callable[[Any, Any], None]  # takes a subject and a problem of its kind
 Force = Literal["must", "should"]
-NUMBER = re.compile(r"[A-Za-z]{1,8}[0-9]{1,6}")  # of a clause: the letter of its section first
+NUMBER = re.compile(r"[A-Za-z]{1,8}[0-9]{1,6}")  # of a clause; its section's letter comes first
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Why a clause is believed: a proof, or an exact run of the definition, and its control.
+    """Why a clause is believed: a proof, or an exact run of the definition, and a control.
 
-    function: returns what the theorem says is zero. control: the same with a
-    fault in it, so not zero. sizes: in words, what the proof quantifies over.
+    function: returns a quantity that is zero according to the theorem. control: the same quantity
+    with a deliberate error, so that it is not zero. sizes: in words, the sizes that the proof
+    covers.
     """
 
     grade: Literal["proved", "proved at sizes", "checked exactly"]
@@ -38,10 +39,10 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Clause:
-    """A numbered sentence of the specification that can be run.
+    """A numbered claim of the specification, with the check that tests it.
 
-    since, until: the first version of the specification that has it, and the last, if that is
-    decided. superseded: the number of the clause that replaces it after that.
+    since, until: the first and the last version of the specification that have the clause; `until`
+    is None if no end is decided. superseded: the number of the clause that replaces it after that.
     """
 
     number: str
@@ -51,7 +52,7 @@ class Clause:
     catches: frozenset[str]
     proof: Evidence | None = None
     force: Force = "must"
-    effort: int = 1  # how many times the usual number of examples it is worth
+    effort: int = 1  # multiplies the usual number of examples
     since: str = FIRST
     until: str | None = None
     superseded: str | None = None
@@ -66,7 +67,7 @@ class Clause:
 
     @property
     def section(self) -> str:
-        """The letter of the section, which opens the number."""
+        """The letter of the section, with which the number begins."""
         return section_of(self.number)
 
     @property
@@ -89,12 +90,12 @@ class Clause:
 
     @property
     def evidence(self) -> str:
-        """How well the claim is founded: a grade, and what it quantifies over."""
+        """The grade of the evidence and the sizes it covers; "checked" if there is no proof."""
         return "checked" if self.proof is None else f"{self.proof.grade} ({self.proof.sizes})"
 
     @property
     def span(self) -> str:
-        """Its first and last version; "" where it was always there and no end is decided."""
+        """The first and the last version; "" if it was always there and no end is decided."""
         then = f", then {self.superseded}" if self.superseded else ""
         since = f"since {self.since}" if self.since != FIRST else ""
         until = f"until {self.until}{then}" if self.until is not None else ""
@@ -105,16 +106,16 @@ class Clause:
 
     @property
     def about(self) -> str:
-        """The kind of subject that it speaks of."""
+        """The kind of subject that the clause is about."""
         return self.over.about
 
     def binds(self, subject: Subject) -> bool:
-        """Whether the clause says anything about this subject."""
+        """Whether the clause applies to this subject: its kind, and all needed capabilities."""
         return self.about == subject.about and self.needs <= subject.offers
 
 
 def section_of(number: str) -> str:
-    """The letter of the section that a clause of this number stands in."""
+    """The letter of the section that a clause with this number belongs to."""
     return number.rstrip("0123456789")
 
 
@@ -131,10 +132,10 @@ def clause(
     until: str | None = None,
     superseded: str | None = None,
 ) -> Callable[[Check], Clause]:
-    """Turn a function into the clause `number`.
+    """Return a decorator that turns a function into the clause `number`.
 
-    `catches` names the mistakes of its chapter that the clause must reject.
-    What the domain cannot do without (a causal problem, a mask) is needed as well.
+    `catches` names the known bugs of its chapter that the clause must reject. Capabilities that the
+    domain always requires (causality, a mask) are added to `needs`.
     """
     needed, caught = frozenset(needs) | over.needs, frozenset(catches)
     rest = (proof, force, effort, since, until, superseded)
@@ -142,12 +143,12 @@ def clause(
 
 
 def leaving(clauses: Iterable[Clause]) -> Iterator[str]:
-    """A note on each of these clauses that the next version of the specification will not have."""
+    """Yield a note on each clause that the next version of the specification will not have."""
     yield from (f"{c.number} is retired: {c.span}" for c in clauses if c.until is not None)
 
 
 def clauses_of(sections: Iterable[ModuleType]) -> dict[str, Clause]:
-    """The clauses of some sections by number: the letters as they come, each from 1 on."""
+    """The clauses of some sections by number: letters as they appear, numbers ascending."""
     found = [x for section in sections for x in vars(section).values() if isinstance(x, Clause)]
     letters = list(dict.fromkeys(clause.section for clause in found))
     order = sorted(found, key=lambda c: (letters.index(c.section), int(c.number[len(c.section) :])))

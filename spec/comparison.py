@@ -1,10 +1,10 @@
-"""How numbers are compared: what breaks a clause is a `Violation`, which knows its place.
+"""How clauses compare numbers: a failed comparison raises `Violation` with its worst element.
 
-    equal, at_most, at_least    within a budget for each number
+    equal, at_most, at_least    within an error bound for each number
     same_bits, holds            exactly; and facts that are not numbers
-    close                       a question, where nothing is broken by the answer
+    close                       returns whether numbers agree, and raises nothing
 
-`measuring` collects how much of their budgets comparisons use up.
+`measuring` collects the largest ratio of an error to its error bound.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike
 
 from spec.notation import Array, Call
 
-LOOKED_AT = 512  # numbers: of what has more, the worst place has to do
+LOOKED_AT = 512  # numbers: of larger arrays, only the worst element is shown
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a comparison failed worst."""
+    """The element at which a comparison failed worst."""
 
     index: tuple[int, ...]
     got: float
@@ -32,9 +32,9 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """All that a comparison held side by side, in float64 and of one shape.
+    """All arrays of a comparison, in float64 and of one shape.
 
-    relation: how `got` was to be to `want`: "" for just that, "at most " or "at least ".
+    relation: how `got` should relate to `want`: "" for equal, "at most " or "at least ".
     """
 
     got: Array
@@ -44,10 +44,10 @@ class Compared:
 
 
 class Violation(AssertionError):
-    """An implementation broke a clause; `place` tells where, when numbers were compared.
+    """An implementation failed a clause; `place` is the worst element, if numbers were compared.
 
-    compared: what was got, what was wanted and within what. relation: how the one was to be to the
-    other: "" for just that, "at most " or "at least ".
+    compared: what was returned, what was expected, and the error bound. relation: how the first
+    should relate to the second: "" for equal, "at most " or "at least ".
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Violation(AssertionError):
 
     @property
     def whole(self) -> Compared | None:
-        """What was compared, where that is little enough to be looked at; else nothing."""
+        """What was compared, if that is at most LOOKED_AT numbers; else None."""
         if not self.compared or self.compared[0].size > LOOKED_AT:
             return None
         got, want, within = (np.array(x, dtype=np.float64) for x in self.compared)
@@ -71,7 +71,7 @@ class Violation(AssertionError):
 
 @dataclass
 class Measure:
-    """The largest error that the comparisons made so far have seen, in units of its budget."""
+    """The largest error in the comparisons made so far, as a multiple of its error bound."""
 
     worst: float = 0.0
 
@@ -81,7 +81,7 @@ _measure: ContextVar[Measure | None] = ContextVar("measure", default=None)
 
 @contextmanager
 def measuring() -> Iterator[Measure]:
-    """Collect the worst ratio of error to budget of every comparison inside."""
+    """Collect the worst ratio of error to error bound over all comparisons inside."""
     measure = Measure()
     token = _measure.set(measure)
     try:
@@ -93,8 +93,8 @@ def measuring() -> Iterator[Measure]:
 def equal(got: Array, want: ArrayLike, *, within: ArrayLike) -> None:
     """Raise `Violation` unless |got - want| <= within, everywhere.
 
-    An infinite `want` asks for exactly that infinity. An infinite budget is no claim. Where nothing
-    is off, here and below, nobody asks within what (`deferred`).
+    An infinite `want` requires exactly that infinity. An infinite bound claims nothing. Where all
+    numbers are equal, here and below, `within` is not evaluated (`deferred`).
     """
     wanted = _spread(got, want)
     same = got == wanted
@@ -130,7 +130,7 @@ def at_least(got: Array, bound: ArrayLike, *, within: ArrayLike) -> None:
 def same_bits(got: Array, want: Array) -> None:
     """Raise `Violation` unless every number is the same, NaN included.
 
-    The sign of a zero may differ: zero times a forbidden number has the number's sign.
+    The sign of a zero may differ: zero times the content of a masked key has its sign.
     """
     wanted = _spread(got, want)
     same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
@@ -138,7 +138,7 @@ def same_bits(got: Array, want: Array) -> None:
 
 
 def close(got: Array, want: Array, within: Array) -> bool:
-    """Whether every number is within its budget; NaN and infinities only match themselves."""
+    """Whether every number is within its error bound; NaN and infinities match only themselves."""
     with np.errstate(invalid="ignore"):
         near = np.isfinite(want) & (np.abs(got - want) <= within)
     return bool((near | (got == want) | (np.isnan(got) & np.isnan(want))).all())
@@ -151,14 +151,14 @@ def holds(condition: bool, message: str) -> None:
 
 
 def leaves_its_inputs_alone(call: Call) -> None:
-    """Raise Violation unless no input was changed, and what is returned has its own memory."""
+    """Raise Violation unless no input was changed, and the result has memory of its own."""
     holds(not call.changed, f"the call wrote into its input {', '.join(call.changed)}")
     holds(not call.aliased, f"the output shares memory with the input {', '.join(call.aliased)}")
     holds(not call.reused, "a second call returned the memory of the first")
 
 
 def _spread(got: Array, other: ArrayLike) -> Array:
-    """`other` in the shape of `got`; a `got` that would have to grow has the wrong shape."""
+    """`other` broadcast to the shape of `got`. Raises Violation if `got` has the wrong shape."""
     array = np.asanyarray(other)
     if array.shape == got.shape:
         return array
@@ -174,7 +174,7 @@ def _judge(got: Array, want: Array, budget: Array, error: Array, relation: str =
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.asarray(error / budget)
     worst = int(np.argmax(ratio))
-    if np.isnan(ratio.flat[worst]):  # no error is none of its budget; no number is more than any
+    if np.isnan(ratio.flat[worst]):  # 0 / 0 is no error, and a NaN exceeds every bound
         ratio = np.where(error == 0, 0.0, ratio)
         ratio = np.where(np.isnan(error), np.inf, np.where(np.isnan(ratio), 0.0, ratio))
         worst = int(np.argmax(ratio))

@@ -1,8 +1,8 @@
-"""Arrays that wait: evaluated where their numbers are first asked for, and not before.
+"""Arrays that are evaluated only when their numbers are first used.
 
-A budget costs more than the two answers that it is for. Where these are the same, number by number,
-they are within whatever it would have been, and nobody asks (`comparison.equal`): that is so of two
-ways to write a mask, or of one head beside others, for most of those who compute in one order.
+An error bound costs more than the two results that it is for. If these are equal, number by number,
+they are within any bound, and `comparison.equal` does not evaluate it. That is the usual case for
+two forms of a mask, or for a head alone and among others, if both are computed in the same order.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,9 +15,9 @@ from spec.notation import Array, once
 
 
 class Deferred(NDArrayOperatorsMixin):
-    """An array that is evaluated when it is first asked for; what is made of it waits as well.
+    """An array that is evaluated on first use; what is computed from it is deferred as well.
 
-    Operators, ufuncs and indices wait. Whatever else is asked of an array is asked of the array.
+    Operators, ufuncs and indexing are deferred. Any other attribute is that of the evaluated array.
     """
 
     def __init__(self, evaluate: Callable[[], Array]) -> None:
@@ -25,7 +25,7 @@ class Deferred(NDArrayOperatorsMixin):
 
     @once
     def array(self) -> Array:
-        """Its numbers."""
+        """The evaluated array."""
         return np.asanyarray(self._evaluate())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -34,7 +34,7 @@ class Deferred(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *given: Any, **options: Any) -> Any:
         out = options.get("out", ())
         if method == "__call__" and all(isinstance(x, Deferred) for x in out):
-            options.pop("out", None)  # nobody sees a change of what was never evaluated
+            options.pop("out", None)  # the new array takes the place of `out`
             return Deferred(lambda: ufunc(*map(now, given), **options))
         return getattr(ufunc, method)(*map(now, given), **options)
 
@@ -42,7 +42,7 @@ class Deferred(NDArrayOperatorsMixin):
         return Deferred(lambda: self.array[index])
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # what numpy, or who copies it, looks for: it has none of these
+        if name.startswith("__"):  # numpy and copy look for such methods; it has none
             raise AttributeError(name)
         return getattr(self.array, name)
 
@@ -60,10 +60,10 @@ class Deferred(NDArrayOperatorsMixin):
 
 
 def deferred(evaluate: Callable[[], Array]) -> Array:
-    """What an array is once it is evaluated, for whoever asks; and nothing before."""
+    """An array that is evaluated on first use, and not before."""
     return cast(Array, Deferred(evaluate))
 
 
 def now(x: Any) -> Any:
-    """The array itself, if x is one that waits."""
+    """x, or the evaluated array if x is deferred."""
     return x.array if isinstance(x, Deferred) else x

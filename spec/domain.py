@@ -1,6 +1,6 @@
-"""What every domain shares: what is asked of whom, and what a problem is made of.
+"""What all domains share: the scope of a target, and how choices give a problem.
 
-A domain says where a clause quantifies; a scope, which part of it is drawn from.
+A domain says which problems a clause is about; a scope says which part of them is drawn.
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,12 @@ from spec.sizes import Reach
 
 @dataclass(frozen=True)
 class Scope:
-    """What may be asked of an implementation: the part of a domain that is drawn from.
+    """What an implementation supports: the part of a domain that problems are drawn from.
 
-    answers: the kinds of problem it answers. conventions: what it chose where it had a choice.
-    multiples: of what number "lengths" and "widths" are, where not all are asked. palette: numbers
-    that stand for shapes and options, in turn, of who is asked a few of them (`choices.Numbered`).
+    answers: the supported kinds of problem. conventions: its choice for each convention. multiples:
+    what "lengths" and "widths" are multiples of, where not all are tested. palette: for a target
+    that is tested on few shapes, numbers that stand for shapes and options, used in turn
+    (`choices.Numbered`).
     """
 
     dtype: str = "float64"
@@ -31,11 +32,11 @@ class Scope:
 
 
 class Domain(Protocol):
-    """Where a clause quantifies: problems of one kind, drawn as far as they are answered."""
+    """The problems of one kind that a clause is about, drawn as far as they are supported."""
 
     @property
     def about(self) -> str: ...
     @property
     def needs(self) -> frozenset[str]: ...
     def problem(self, choices: Choices, scope: Scope) -> Any:
-        """The problem of this domain in `scope` that some choices make."""
+        """The problem of this domain, in `scope`, that these choices give."""

@@ -1,14 +1,13 @@
-"""What the entries of a problem can be: families of numbers, each with what it is good for.
+"""The entries of a problem: families of numbers, and what each family is for.
 
-Every family fills float64 arrays, parts of one, from a seeded source; `entries` then
-keeps them in the *domain*, where nothing that a correct implementation computes can
-overflow, and rounds them to the format under test. Nothing is drawn and thrown
-away: what would leave the domain is multiplied by a power of two that keeps it
-in, so its digits stay.
+Every family fills float64 arrays, parts of one, from a seeded source. `entries` then keeps them in
+the *domain*, where nothing that a correct implementation computes can overflow, and rounds them to
+the format under test. No drawn numbers are thrown away: an array that would leave the domain is
+multiplied by a power of two that keeps it inside, so its digits stay.
 
-The lattice is the family to move problems on: integers up to 64 over 16, of
-which sums of two and shifts by 4 are exact in every format, bfloat16 included
-(8 significant bits hold the integers up to 256).
+The lattice is the family for clauses that shift problems: the integers up to 64, over 16. Sums of
+two, and shifts by 4, are exact in every format, bfloat16 included (8 significant bits hold the
+integers up to 256).
 """
 
 import math
@@ -24,28 +23,28 @@ from spec.rows import ALIKE, LATTICE, Numbers, Shape, cut, in_a_row, largest, la
 from spec.sizes import Shapes
 from spec.stream import Stream, seed_of
 
-DRAWN_ENTRY_BY_ENTRY = 160  # a problem of at most so many numbers is
+DRAWN_ENTRY_BY_ENTRY = 160  # problems of at most so many numbers are
 
 Entries = tuple[Array, Array, Array, Array]
 Arrays = Sequence[Array]
-Change = Callable[[int, Arrays], None]  # by a seed
+Change = Callable[[int, Arrays], None]  # takes a seed
 
-# The largest raw score |<q, k>| and the largest entry that each format's problems have. float16
-# ends at 65504, and an `eager` implementation stores scores, <dout, v> and sums of them in it.
+# The largest raw score |<q, k>| and the largest entry of problems in each format. float16 ends at
+# 65504, and an implementation with `eager` rounding stores scores, <dout, v> and their sums in it.
 LARGEST_SCORE = dict.fromkeys(DTYPES, 2.0**18) | {"float16": 2.0**12}
 LARGEST_ENTRY = dict.fromkeys(DTYPES, 2.0**20) | {"float16": 2.0**3}
-# The same where scores are as large as can be: a tenth of the largest number leaves room for the
-# difference of two, for powers of two, and for whoever counts a maximum of none as one of these.
-# In float64 there has to be room in the sums of a budget as well.
+# The same where scores are as large as possible: a tenth of the largest number leaves room for the
+# difference of two, for powers of two, and for a running maximum that starts from such a number.
+# In float64, the sums in an error bound need room as well.
 VAST = {name: x.max / 10 for name, x in FORMATS.items()} | {"float64": 2.0**1012}
 
 
 def as_drawn(seed: int, arrays: Arrays) -> None:
-    """The numbers alone, alike in every array."""
+    """The numbers unchanged, of the same kind in every array."""
 
 
 def sharp(seed: int, arrays: Arrays) -> None:
-    """Scores of about 1e2, 1e3 or 1e5 in size, where only few keys matter to a query."""
+    """Scores of about 1e2, 1e3 or 1e5 in magnitude, so that few keys matter to a query."""
     q, *_ = arrays
     q *= 10.0 ** Stream(seed).choice([2, 3, 5])
     q /= max(1, q.shape[-1]) ** 0.5
@@ -61,7 +60,7 @@ def low(seed: int, arrays: Arrays) -> None:
 
 
 def ascending(seed: int, arrays: Arrays) -> None:
-    """Scores that rise (or fall) from key to key, so that an online maximum never rests."""
+    """Scores that rise (or fall) from key to key, so that a running maximum keeps changing."""
     q, k, *_ = arrays
     keys = k.shape[-2]
     k[..., 0] = np.arange(keys) / 2 - keys // 2 / 2
@@ -69,7 +68,7 @@ def ascending(seed: int, arrays: Arrays) -> None:
 
 
 def ahead(seed: int, arrays: Arrays) -> None:
-    """One key far ahead of the others: the weights are nearly one-hot."""
+    """One key far ahead of the others, so that the weights are nearly one-hot."""
     chance, (q, k, *_) = Stream(seed), arrays
     if k.shape[-2]:
         q[..., 0] = 8
@@ -84,13 +83,13 @@ def offset(seed: int, arrays: Arrays) -> None:
 
 
 def tiny(_: int, arrays: Arrays) -> None:
-    """Entries of v and dout near 1e-3, scores near zero: small results are results."""
+    """Entries of v and dout near 1e-3 and scores near zero, so that results are small."""
     for x, divisor in zip(arrays, (64, 64, 1024, 1024), strict=True):
         x /= divisor
 
 
 def vast(seed: int, arrays: Arrays) -> None:
-    """Scores as large as the format can take, of either sign or all below zero."""
+    """Scores as large as the format allows, of either sign or all below zero."""
     q, k, *_ = arrays
     if Stream(seed).random() < 0.5:
         np.abs(q, out=q)
@@ -99,7 +98,7 @@ def vast(seed: int, arrays: Arrays) -> None:
     k *= 2.0**511
 
 
-# Numbers in a row, and what is made of them once they are cut into q, k, v and dout.
+# Numbers in a row, and how they are changed once they are cut into q, k, v and dout.
 FAMILIES: Mapping[str, tuple[Numbers, Change]] = {
     **{name: (numbers, as_drawn) for name, numbers in ALIKE.items()},
     "sharp": (normal, sharp),
@@ -118,7 +117,7 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
     """q, k, v and dout of a family, as numbers of `dtype`, inside the domain."""
     numbers, change = FAMILIES[family]
     found = in_a_row(numbers, seed, sum(map(math.prod, shapes)))
-    factor = shapes[0][-1] * max(1.0, abs(scale))  # of size^2: no |<q, k>| is larger
+    factor = shapes[0][-1] * max(1.0, abs(scale))  # no |<q, k>| exceeds size^2 times this
     most, score, size = LARGEST_ENTRY[dtype], LARGEST_SCORE[dtype], largest(numbers, len(found))
     if change is not as_drawn or size > most / 8 or size * size * factor > score / 2:
         change(seed, arrays := cut(found, shapes))
@@ -136,8 +135,8 @@ def entries(family: str, seed: int, shapes: Shapes, *, scale: float = 1.0, dtype
 def _bound_entries(arrays: Arrays, size: float, most: float, most_qk: float) -> None:
     """Multiply each of the arrays by a power of two if it would leave the domain.
 
-    size: of the largest of all entries. most: the largest entry of v; of dout, as gradients are
-    sums over many queries, an eighth of that; most_qk: of q and k.
+    size: the largest of all entries. most: the largest allowed entry of v; that of dout is an
+    eighth of it, as gradients are sums over many queries. most_qk: the same for q and k.
     """
     q, k, v, dout = arrays
     for x, bound in ((q, most_qk), (k, most_qk), (v, most), (dout, most / 8)):
@@ -146,7 +145,7 @@ def _bound_entries(arrays: Arrays, size: float, most: float, most_qk: float) -> 
 
 
 def _bound_scores(arrays: Arrays, scale: float, score: float) -> None:
-    """Multiply q by a power of two if some |<q, k>| may be larger than that."""
+    """Multiply q by a power of two if some |<q, k>| may be larger than `score`."""
     q, k, *_ = arrays
     reach = _longest(q) * _longest(k) * max(1.0, abs(scale))  # bounds every |<q, k>|
     if reach > score:
@@ -161,8 +160,9 @@ def drawn(
     few: int = DRAWN_ENTRY_BY_ENTRY,
     bits: int = 32,
 ) -> Iterable[Array]:
-    """Arrays of these shapes: entry by entry if they are few and exact, so that they shrink to
-    zeros; else what `seeded` makes of a family, a seed and the shapes.
+    """Arrays of these shapes, drawn entry by entry if they are few and exact, so that they shrink.
+
+    Otherwise, what `seeded` makes of a family, a seed and the shapes.
     """
     family = choices.vary(choices.pick(families), families)
     count = sum(map(math.prod, shapes))
@@ -194,7 +194,7 @@ def _power_of_two(x: float) -> float:
 
 
 def no_larger(x: Array, most: float) -> Array:
-    """x, times a power of two if some entry is larger than that."""
+    """x, multiplied by a power of two if some entry is larger than `most`."""
     size = _size(x)
     return x * _power_of_two(most / size) if size > most else x
 
@@ -205,11 +205,11 @@ BYTES = _lattice_of_bytes()
 def bits_of_tf32(like: Array) -> tuple[Array, Array]:
     """1 + 2^-12 everywhere, whose 13 bits TF32 does not keep, and 1 + 2^-8, whose 9 it does.
 
-    Whoever has fewer bits than TF32, as bfloat16, makes another number of the latter too.
+    A format with fewer bits than TF32, such as bfloat16, does not keep the latter either.
     """
     return np.full_like(like, 1 + 2.0**-12), np.full_like(like, 1 + 2.0**-8)
 
 
 def eighths(*shape: int, seed: int = 0) -> Array:
-    """Eighths between -1 and 1, the same on every day; every dtype has them exactly."""
+    """Eighths between -1 and 1, always the same for a shape and seed; exact in every dtype."""
     return Stream(seed, seed_of(str(shape))).integers(-8, 9, shape) / 8

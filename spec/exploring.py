@@ -1,6 +1,6 @@
-"""The domains of clauses for Hypothesis: it chooses, and makes what it found simpler.
+"""The domains of clauses for Hypothesis, which makes the choices and then simplifies them.
 
-For a test of your own, in which a problem comes as any other thing that is drawn:
+In your own tests, a problem is drawn like any other value:
 
     @given(problem=problems(CLAUSES["V2"].over, Scope("float32", KINDS)))
     def test_mine(problem): ...
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class OneByOne:
-    """Choices that Hypothesis makes, and makes simpler (`choices.Choices`)."""
+    """Choices that Hypothesis makes and simplifies (`choices.Choices`)."""
 
     draw: st.DrawFn
 
@@ -51,11 +51,11 @@ def problems(draw: st.DrawFn, domain: Domain, scope: Scope) -> Any:
 
 @cache
 def seeds(bits: int = 32) -> st.SearchStrategy[int]:
-    """Numbers below 2^bits, to draw other numbers from."""
+    """Numbers below 2^bits, from which other numbers are drawn."""
     return st.integers(0, 2**bits - 1)
 
 
 @cache
 def _one_of(values: tuple[T, ...]) -> st.SearchStrategy[T]:
-    """Built once, for building it costs more than drawing."""
+    """One of some values; cached, as building a strategy costs more than drawing from it."""
     return st.sampled_from(values)

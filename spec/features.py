@@ -1,11 +1,10 @@
-"""What can be said of a problem: a word, or a comparison of sizes; and what is made of these.
+"""Sentences about problems: words and comparisons of sizes, joined by "and", "or" and "not".
 
     causal and N < M        not (an idle query) or float64        M > 128 and M % 8 != 0
 
-A set of problems is described by such a sentence: where somebody is wrong, and where somebody is
-to be judged. The words are those of the kind of subject, and the sizes the letters of its axes.
-An equality is written with one sign or two, and `no mask` is `not a mask`. To ask for a function is
-a word as well.
+Such a sentence describes a set of problems: where a target is wrong, or where it is to be tested.
+Each kind of subject has its own words, and the letters of its axes stand for sizes. `=` and `==`
+mean the same, and `no mask` is `not a mask`. A word with " asked for" is the name of a function.
 """
 
 import operator
@@ -18,8 +17,8 @@ from typing import Any
 from spec.notation import DTYPES, HALF, Posed
 from spec.written import letters, optional
 
-Feature = Callable[[Any], object]  # of a problem
-Test = Callable[[Any, str], bool]  # of a problem, and of what is asked about it
+Feature = Callable[[Any], object]  # takes a problem
+Test = Callable[[Any, str], bool]  # takes a problem, and the called function in words
 Comparison = tuple[str, str, int]  # the letter of an axis, a sign, a number
 
 COMPARED: Mapping[str, Callable[[int, int], bool]] = {
@@ -34,11 +33,11 @@ COMPARED: Mapping[str, Callable[[int, int], bool]] = {
 CONTRARY = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "==": "!=", "!=": "="}
 COMPARISON = re.compile(r"([A-Z]) *(?:% *(\d+) *)?([<>]=?|==?|!=) *([A-Z]|\d+)")
 TOKEN = re.compile(r"\(|\)|\b(?:and|or|not)\b")
-ASKED = " asked for"  # ends the word for a function
+ASKED = " asked for"  # ends a word that names a function
 THRESHOLDS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 MULTIPLES = (2, 4, 8, 16, 64)
-SIZES = (0, 1, 2)  # that are always asked for
-NOTICED = 8.0  # what another one has to explain: there are hundreds, and it was seen to be wrong
+SIZES = (0, 1, 2)  # always compared by equality
+NOTICED = 8.0  # what another size has to explain: there are hundreds, and this one failed
 
 
 def _of_format(dtype: str, problem: Posed) -> bool:
@@ -60,7 +59,7 @@ FORMATS: Mapping[str, Feature] = {
 
 
 def said_by(problem: Any) -> Mapping[str, Feature]:
-    """A word for every option of a class of problems: that it is set, or not as usual."""
+    """A word for each option of a class of problems: it is set, or differs from its default."""
     found: dict[str, Feature] = {}
     for name, usual in optional(problem):
         if usual is None:
@@ -73,7 +72,7 @@ def said_by(problem: Any) -> Mapping[str, Feature]:
 
 
 def of_class(problem: Any) -> "Vocabulary":
-    """The words for problems of a class that says nothing of its own: options, formats, lengths."""
+    """The words for a class of problems without special words: options, formats, lengths."""
     return Vocabulary({**said_by(problem), **FORMATS}, "".join(letters(problem)))
 
 
@@ -81,10 +80,10 @@ def of_class(problem: Any) -> "Vocabulary":
 class Vocabulary:
     """The words for problems of a kind, and the letters of its sizes.
 
-    words: what each says. letters: of axes. pairs: those whose lengths are worth comparing.
-    frequent: words that hold of so many problems that they have to explain more to be named.
-    positive: words that may explain something, while that they do not hold explains nothing.
-    noticed: what is worth asking, beside what always is: a letter, a sign and a number.
+    words: each word with its test. letters: of axes. pairs: axes whose lengths are worth comparing.
+    frequent: words that hold for so many problems that they must explain more to be named.
+    positive: words that may explain a failure, while their absence explains none.
+    noticed: further candidates, each a letter, a sign and a number.
     """
 
     words: Mapping[str, Feature]
@@ -95,7 +94,7 @@ class Vocabulary:
     noticed: tuple[Comparison, ...] = ()
 
     def test(self, atom: str) -> Test:
-        """What a word or a comparison says. Raises ValueError: neither of them."""
+        """The test of a word or a comparison. Raises ValueError if it is neither."""
         atom = " ".join(atom.split())
         if atom in self.words:
             word = self.words[atom]
@@ -129,14 +128,14 @@ class Vocabulary:
         return f"and comparisons of {', '.join(self.letters)} as in {self.letters[-1]} > 16"
 
     def candidates(self) -> dict[str, float]:
-        """What may set problems apart, and how much has to be gained for it to be named.
+        """What may separate problems, and how much each has to explain to be named.
 
-        In nats: that of a word is about the logarithm of how many there are; what is said less
-        often, as that something is absent, has to explain more.
+        In nats. For a word this is about the logarithm of the number of words. Less usual
+        statements, such as that something is absent, have to explain more.
         """
         found = {word: 8.0 if word in self.frequent else 4.0 for word in self.words}
         found |= {negated(word): 6.0 for word in self.words if word not in self.positive}
-        for one, other in self.pairs:  # of what explains as much, a single length is plainer
+        for one, other in self.pairs:  # slightly more than a length: it is simpler
             found |= {f"{one} {sign} {other}": 5.1 for sign in ("<", ">", "!=")}
             found[f"{one} = {other}"] = 6.1
         for letter in self.letters:
@@ -146,9 +145,9 @@ class Vocabulary:
         return found | {" ".join(map(str, compared)): NOTICED for compared in self.noticed}
 
     def noticing(self, problem: Any) -> "Vocabulary":
-        """The same, which asks for the sizes of a problem as well; candidates keep their places.
+        """The same vocabulary with the sizes of a problem as further, last candidates.
 
-        Where no smaller one fails, those of its size may, and so may all that are as large.
+        If no smaller problem fails, its size may be the condition, or any size at least as large.
         """
         new: list[Comparison] = []
         for letter, size in ((x, getattr(problem, x)) for x in self.letters):
@@ -157,7 +156,7 @@ class Vocabulary:
         return replace(self, noticed=(*self.noticed, *(x for x in new if x not in self.noticed)))
 
     def said(self, problem: Any) -> list[bool]:
-        """Which of the candidates hold of a problem, in their order; each word is asked once."""
+        """Which of the candidates hold for a problem, in their order; each word is tested once."""
         words = {word: bool(test(problem)) for word, test in self.words.items()}
         found = [*words.values()]
         found += [not holds for word, holds in words.items() if word not in self.positive]
@@ -171,12 +170,12 @@ class Vocabulary:
 
     @staticmethod
     def looked(problem: Any, noticed: Iterable[Comparison]) -> Iterator[bool]:
-        """Which of the comparisons that were noticed hold of a problem."""
+        """Which of the noticed comparisons hold for a problem."""
         for letter, sign, size in noticed:
             yield COMPARED[sign](getattr(problem, letter), size)
 
     def sentence(self, text: str) -> Test:
-        """The set of problems that a sentence describes. Raises ValueError: it is none."""
+        """The test of a sentence. Raises ValueError if it is not a sentence."""
         tokens, place = [], 0
         for found in TOKEN.finditer(text):
             tokens += [text[place : found.start()].strip(), found[0]]
@@ -188,7 +187,7 @@ class Vocabulary:
         return test
 
     def _several(self, tokens: list[str], word: str) -> Test:
-        """What is joined by a word: by "or", of parts that are joined by "and"."""
+        """The test of parts joined by a word: by "or", parts that are joined by "and"."""
         part = partial(self._several, word="and") if word == "or" else self._one
         parts = [part(tokens)]
         while tokens[:1] == [word]:
@@ -216,7 +215,7 @@ class Vocabulary:
 
 
 def is_part(asked: str, whole: str) -> bool:
-    """Whether a function is another or a part of it, as gradients of the mask are of gradients.
+    """Whether a function is another one or part of it, as gradients of the mask are of gradients.
 
     Both in words; "" is the first function of a kind, of which all others are parts.
     """
@@ -224,7 +223,7 @@ def is_part(asked: str, whole: str) -> bool:
 
 
 def negated(feature: str) -> str:
-    """That a feature does not hold: of something, that there is none; of a length, its contrary."""
+    """The negation of a feature: of something, its absence; of a comparison, the opposite."""
     first, _, rest = feature.partition(" ")
     if first == "not":
         return rest
@@ -237,5 +236,5 @@ def negated(feature: str) -> str:
 
 
 def joined(features: Iterable[str]) -> str:
-    """All of them at once, as a sentence."""
+    """All features at once, as a sentence."""
     return " and ".join(features)

@@ -1,15 +1,15 @@
 """The four floating-point formats, and rounding to them.
 
-A format with p bits of precision has the unit roundoff u = 2^-p: rounding to
-nearest makes a relative error of at most u (Higham, Accuracy and Stability of
-Numerical Algorithms, 2nd ed., theorem 2.2), as long as nothing underflows. Below
-the smallest normal number the spacing is constant, and the error is at most
-half the smallest subnormal number: fl(x) = x (1 + d) + e, |d| <= u, |e| <= sub / 2,
-d e = 0 (section 2.1).
+A format with p bits of precision has the unit roundoff u = 2^-p: rounding to nearest makes a
+relative error of at most u (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
+theorem 2.2), as long as nothing underflows. Below the smallest normal number the spacing is
+constant, and the error is at most half the smallest subnormal number (section 2.1):
 
-Rounding is written once for all of them: a number with exponent e lies on a grid
-of spacing 2^(e - p), so divide by the spacing, round to an integer (ties to
-even), multiply. Both scalings are exact. bfloat16 needs nothing of its own.
+    fl(x) = x (1 + d) + e,    |d| <= u,    |e| <= sub / 2,    d e = 0
+
+One algorithm rounds to all of them: a number with exponent e lies on a grid of spacing 2^(e - p),
+so divide by the spacing, round to an integer (ties to even), and multiply. Both scalings are exact.
+bfloat16 needs no special case.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from spec.notation import Array
 
 @dataclass(frozen=True)
 class Format:
-    """A binary floating-point format: p bits, exponents of normal numbers from `lowest`.
+    """A binary floating-point format with p bits of precision.
 
     lowest: the exponent of the smallest normal number.   highest: of the largest.
     """
@@ -56,7 +56,7 @@ class Format:
     def w(self) -> float:
         """The largest error of one rounding that underflows: sub / 2.
 
-        For float64 that is no float64 number, and the next one, sub, serves.
+        For float64 that is not a float64 number, and the next one, sub, is used.
         """
         return max(self.sub / 2, 2.0**-1074)
 
@@ -72,18 +72,18 @@ FORMATS: Mapping[str, Format] = {
 def rounded(x: Array, dtype: str) -> Array:
     """`x` rounded to the nearest numbers of `dtype`, ties to even, as float64; any shape.
 
-    Subnormal numbers round on their coarser grid. What rounds past the largest
-    finite number becomes infinite, as IEEE 754 has it (section 4.3.1).
+    Subnormal numbers round on their coarser grid. Numbers that round past the largest finite number
+    become infinite, as IEEE 754 requires (section 4.3.1).
     """
     if dtype == "bfloat16":
         return on_the_grid(x, dtype)
     with np.errstate(over="ignore"):
-        x = x.astype(dtype)  # NumPy's own, in a tenth of the time
+        x = x.astype(dtype)  # NumPy's conversion takes a tenth of the time
     return x.astype(np.float64, copy=False)
 
 
 def on_the_grid(x: Array, dtype: str) -> Array:
-    """The same, by arithmetic, in whatever format."""
+    """The same as `rounded`, by arithmetic, for every format."""
     to = FORMATS[dtype]
     _, exponent = np.frexp(x)  # |x| in [2^(exponent - 1), 2^exponent)
     spacing = np.maximum(exponent, to.lowest + 1) - to.p

@@ -1,7 +1,7 @@
-"""All that the engine may ask of one kind of subject, beyond its clauses.
+"""What the engine needs to know about one kind of subject, in addition to its clauses.
 
-Loading, probing, judging, reduction and the certificate are the same for all kinds; what
-differs stands in one record. What a kind leaves out has a default that claims nothing.
+Loading, probing, testing, reduction and the certificate are the same for all kinds. Everything that
+differs is in one record, `Kind`. The default of each optional field claims nothing.
 """
 
 import time
@@ -21,54 +21,54 @@ from spec.simplify import RECORDS, Simplification, with_other_options
 from spec.subject import Refused
 from spec.trial import broken
 
-MOST = 3  # names worth reading
-SECONDS = 2.0  # a catalogue is not worth waiting for
+MOST = 3  # known bugs that are named for a failure
+SECONDS = 2.0  # the time limit for trying the known bugs
 
 ASKED = {"backward": "gradients", "weights": "the weights", "call": "a watched call"}
 
-Guarded = Callable[[Any], Any]  # what a record is seen through where it is tried out
+Guarded = Callable[[Any], Any]  # wraps a record while it is tried out
 Problems = tuple[Any, ...]
 Kinds = Mapping[str, Problems]
 Counted = tuple[int, int, int]
 
 
 def nothing(*_: Any) -> Mapping[Any, Any]:
-    """Nothing is tried, nothing told apart."""
+    """An empty mapping: there is nothing to try, and nothing to distinguish."""
     return {}
 
 
 def unknown(*_: Any) -> None:
-    """Nothing is counted, no program is known, and there is no script."""
+    """None: there is no count, no program and no script."""
 
 
 def unchanged(record: Any, *_: Any) -> Any:
-    """The record as it is."""
+    """The record itself."""
     return record
 
 
 def unasked(_: str) -> Any:
-    """No problem, of a kind whose core tells all. Raises Refused."""
+    """Raises Refused: the basic case of this kind shows enough, and there is no other problem."""
     raise Refused("nothing is asked")
 
 
 def unfitted(_: Any, problem: Any) -> Any:
-    """The problem, of a kind whose core is the same for all."""
+    """The problem itself, for a kind whose basic case is the same for all subjects."""
     return problem
 
 
 def never(_: Any) -> bool:
-    """Nothing is told to be of this kind by the look of it."""
+    """False: no target is detected as being of this kind."""
     return False
 
 
 def in_words(record: Any, problem: Any) -> list[str]:
-    """The kinds of problem that a problem is, in words."""
+    """The kinds of problem that a problem belongs to, in words."""
     return sorted(kind.removeprefix("takes ") for kind in record.kinds_of(problem))
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """Clauses that are broken whenever they are run, and why."""
+    """Clauses that fail in every run, and the reason."""
 
     clauses: tuple[str, ...]
     reason: str
@@ -79,43 +79,42 @@ Known = Mapping[tuple[str, str], tuple[Deviation, ...]]  # by origin and device
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of subject, as certification sees it.
+    """One kind of subject, as the engine sees it.
 
-    about: as clauses and records name it. noun: in words, with an article. problem: the class
-    of its problems. definition: the number of the clause without which nothing is certified.
-    first: the function that every record has, which is put a problem of the core before all else.
-    told: whether something callable is of this kind by the look of it. layouts: of its arrays, and
-    their axes in words. spellings: whose words a target may be called in.
-    core: a small problem of the core in a dtype. kinds: for each kind of problem that may be
-    refused, some of that kind; of_many: some that are of many kinds, of those answered. trials:
-    for each function that may refuse even the core, its capability and problems for it.
-    ask: how a function is put a problem by itself. fitted: a problem of the core of those who
-    answer nearly all, as one of the core of a record.
-    beyond: a problem that may be refused, and tells more of the form of an answer; by default
-    there is none.
-    truth: the definition as a record. simplify: ways to a simpler problem, the last of them by
-    plainer numbers. twists: problems in which an option is another. mistakes: the known ones, by
-    name. load: the record of a function or a class that is plugged in.
-    under: a record as one that follows the defaults. telling: for each convention, problems on each
-    of which its choices differ, and no others'; told_by: the clause that sees it, if it is not the
-    definition's. shows: conventions that nobody declares, as a problem shows them in a dtype.
-    precise: a problem that tells float64 from float32; trivial: one in which nothing
-    is rounded in either.
-    similar: known mistakes that explain a failure. at_once: several as one record, if they can be.
-    calls: the lines of a script that shows a failure without this specification.
-    words: what is special about a problem that a record of this kind is tried on; asked: its
-    functions in words. coverage: how many rows of a problem were judged, of these capped and
-    silent, where a clause counts them. program: the function or class whose outputs a record of
-    our making shows; of a stranger's, None. known: what other people's are known to break.
-    described: what a file says of how a target is built and called, if this kind has such files.
-    lenses: what would make an answer right, in words: the record with that done, if it can be.
-    telltale: functions that are wrong where another one is, each with that one.
-    compares: for a function, the numbers of the clauses that hold its answer to any problem to the
-    definition's. vocabulary: the words for problems; by default, those for options and lengths.
-    pictures: what there is to look at in a problem beside its arrays, on a page.
-    narrower: a record of which nothing is answered, asked about less and less. multiples: which
-    sizes may be declared to be multiples of a number. tiles: of which number lengths may have to be
-    multiples, where a kind of problem is refused at others. sections: letters, each with a word.
+    about: its name in clauses and records. noun: in words, with an article. problem: the class of
+    its problems. definition: the number of the clause without which nothing is certified. first:
+    the function that every record has; it gets a problem of the basic case before anything else
+    runs. told: whether a callable is detected as this kind. layouts: of its arrays, and their axes
+    in words. spellings: the API dialects in which a target may be called.
+    core: a small problem of the basic case in a dtype. kinds: small problems of each kind that may
+    be unsupported; of_many: problems that are of many of the supported kinds. trials: for each
+    function that may be unsupported even in the basic case, its capability and problems for it.
+    ask: how a function is called with a problem alone. fitted: a usual basic problem as one in the
+    basic case of a record. beyond: a problem that may be unsupported and shows more of the form of
+    an answer.
+    truth: the definition as a record. simplify: ways to a simpler problem, plainer numbers last.
+    twists: problems with an option changed. mistakes: the known bugs by name. load: the record of a
+    function or a class that is plugged in.
+    under: a record with declared conventions as one that follows the defaults. telling: for each
+    convention, problems on which its choices differ and those of no other do. told_by: the clause
+    that detects it in addition to the definition. shows: conventions that are never declared, as
+    problems in a dtype reveal them. precise: a problem that distinguishes float64 from float32.
+    trivial: one in which neither rounds.
+    similar: the known bugs that explain a failure. at_once: several bugs as one record, if
+    possible. calls: the lines of a script that shows a failure without this specification.
+    words: what is special about a problem that a record is tried on. asked: its functions in words.
+    coverage: the rows of a problem: tested, capped and silent ones (`spec.attention.rounding`), for
+    clauses that count them. program: the function or class behind a record that this project made,
+    else None. known: the deviations of other people's targets. described: what a file says about
+    how a target is built and called, if the kind has such files. lenses: changes that might correct
+    an answer, in words, each with the changed record or None. telltale: functions that are wrong
+    where another one is, each with that one. compares: for a function, the clauses that compare its
+    answer to any problem with the definition.
+    vocabulary: the words for problems; by default, those for options and lengths. pictures: what a
+    page shows of a problem apart from its arrays. narrower: for a record that answers nothing, the
+    same record tested on less and less. multiples: the sizes that may be declared as multiples.
+    tiles: for a kind that is unsupported at other lengths, the possible divisors of the lengths.
+    sections: a word for each letter.
     """
 
     about: str
@@ -170,7 +169,7 @@ class Kind:
 
     @cached_property
     def subjects(self) -> Mapping[str, Any]:
-        """The mistakes as records to be judged, by name."""
+        """The known bugs as records to be tested, by name."""
         return {
             name: self.load(mistake.target, name=name, backend="numpy")
             for name, mistake in self.mistakes.items()
@@ -181,12 +180,12 @@ class Kind:
         return self.asked.get(function, function.replace("_", " "))
 
     def put(self, record: Any, name: str, problem: Any) -> Any:
-        """What a function of the record answers to a problem, as the record can be put it."""
+        """The answer of a record's function to a problem, fitted to the record's basic case."""
         function, problem = self.ask.get(name), self.fitted(record, problem)
         return function(record, problem) if function else getattr(record, name)(problem)
 
     def looks_like(self, clause: Clause, record: Any, problem: Any) -> tuple[str, ...]:
-        """A line for each known mistake, at most three, that explains a failure."""
+        """A line for each known bug, at most three, that explains a failure."""
         if self.similar is not None:
             return self.similar(clause, record, problem)
         violation = broken(clause, record, problem)
@@ -200,7 +199,7 @@ class Kind:
 
 
 def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], bool]) -> tuple[str, ...]:
-    """A line for each mistake that explains a failure; few, and none that would be waited for."""
+    """A line for each known bug that explains a failure: at most MOST, within SECONDS."""
     deadline = time.monotonic() + SECONDS
     found: list[str] = []
     for mistake in mistakes.values():
@@ -212,12 +211,12 @@ def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], bool]) -
 
 
 def alike(violation: Violation | None, clause: Clause, record: Any, problem: Any) -> bool:
-    """Whether a record breaks the clause on a problem as `violation` does."""
+    """Whether a record breaks the clause on a problem in the same way as `violation`."""
     return violation is not None and _same(violation, _broken(clause, record, problem))
 
 
 def _broken(clause: Clause, record: Any, problem: Any) -> Violation | None:
-    """How a mistake breaks the clause; one that trips over the problem does not."""
+    """How a known bug breaks the clause; None if it does not, or raises another exception."""
     if not clause.binds(record):
         return None
     try:
@@ -227,7 +226,7 @@ def _broken(clause: Clause, record: Any, problem: Any) -> Violation | None:
 
 
 def _same(one: Violation, other: Violation | None) -> bool:
-    """Whether two violations are one: the same number at the same place, but for rounding."""
+    """Whether two violations are the same: one number in one position, up to rounding."""
     if other is None:
         return False
     if one.place is None or other.place is None:

@@ -1,7 +1,7 @@
-"""The kinds of subject that can be certified: the only register.
+"""The register of all kinds of subject that can be certified.
 
-A new kind is a chapter, a package of the shape of `spec.attention`, and its `KIND` here. What
-is told by the look of it (a class, say) may be told by two of them; the later one has it.
+To add a kind, write a package with the structure of `spec.attention` and list its `KIND` here. If a
+target (a class, say) is detected as two kinds, the later one in this list is chosen.
 """
 
 from spec.attention.kind import KIND as ATTENTION
@@ -20,5 +20,5 @@ KINDS: dict[str, Kind] = {kind.about: kind for kind in ALL}
 
 
 def kind_of(about: str) -> Kind:
-    """What certification knows about a kind of subject."""
+    """The `Kind` with this name; KeyError if there is none."""
     return KINDS[about]

@@ -1,17 +1,17 @@
-"""What a mistake is: a plausible wrong implementation, with a name and a sentence.
+"""Known bugs: plausible wrong implementations, each with a name and a sentence.
 
-Each kind of subject has a catalogue of them, beside its clauses: `<chapter>/mistakes`. There
-`steps` has a right program in named steps, `making` puts it together, and every mistake
+Each kind of subject has a catalogue of them next to its clauses: `<chapter>/mistakes`. There
+`steps` has a correct program in named steps, `making` puts it together, and every known bug
 replaces one step:
 
     @wrong("scale", incident="I14", citation="tenstorrent/tt-metal#56789")
     def scales_by_heads(sizes: Sizes, asked: float | None) -> float:
-        '''Divides by the square root of the number of heads, having mixed up two variables.'''
+        '''Divides scores by sqrt(H), the root of the number of heads, instead of sqrt(D).'''
         return 1 / np.sqrt(sizes.H) if asked is None else asked
 
-Decorated, the name stands for the whole program, so that it can be certified (and rejected)
-like anybody else's. Its record is its attribute `mistake`. A few are right after all, and
-must be certified.
+With the decorator, the name stands for the whole program, which can be certified (and rejected)
+like any other. Its attribute `mistake` is the record. A few turn out to be correct, and must be
+certified.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,19 +29,19 @@ Steps = Any  # the steps of a program by name, a dataclass of functions
 class Mistake:
     """A plausible wrong implementation.
 
-    sentence: what it does wrong.
-    incident: the class of real bugs that it belongs to (I01 to I45), or the published
-        system (S0 to S4) that has it: see incidents.md, beside this file; or "plausible".
-    target: what is plugged in, a function or a class. spoils: which results of an
-        attention function are wrong; elsewhere the step that is replaced says it.
-    citation: where it was reported; empty where it is merely plausible.
-    where: the problems that it is wrong on, in the words of its chapter (`spec.features`), and
-        right on all others; empty where that may be any.
+    sentence: what it does wrong: the first paragraph.
+    incident: the class of real bugs that it belongs to (I01 to I45), or the published system (S0 to
+        S4) that has it: see incidents.md, next to this file; or "plausible".
+    target: the function or class that is plugged in. spoils: which results of an attention function
+        are wrong; in other chapters, the replaced step shows it.
+    citation: where it was reported; empty if it is merely plausible.
+    where: the problems on which it is wrong, in the words of its chapter (`spec.features`); it is
+        right on all others. Empty if these may be any.
     dtypes: the formats in which it shows.
-    harmless: it is right after all, and must be certified.
-    replaced: the step that is replaced, by its name, and what with.
-    convention: it is right where this convention is declared.
-    force: "should" where only a `should` clause can object.
+    harmless: it is correct after all, and must be certified.
+    replaced: the name of the replaced step, and the replacement.
+    convention: it is correct if this convention is declared.
+    force: "should" if only a `should` clause can reject it.
     """
 
     name: str
@@ -67,12 +67,12 @@ class Mistake:
 
     @property
     def line(self) -> str:
-        """What it is, in a line that opens with its name."""
+        """Name, source and sentence, in one line."""
         return f"{self.name} ({self.source}): {self.sentence}"
 
 
 def steps(module: ModuleType, **others: Callable[..., Any]) -> Steps:
-    """The right steps by name: the functions that a module defines, and others."""
+    """The correct steps by name: the functions that a module defines, and others."""
     functions = {name: f for name, f in vars(module).items() if isfunction(f)}
     own = {name: f for name, f in functions.items() if f.__module__ == module.__name__}
     fields = [(name, Any, f) for name, f in (own | others).items()]
@@ -87,10 +87,10 @@ def wrong(
     how: Mapping[str, Any] | None = None,
     **facts: Any,
 ) -> Decorator:
-    """The program of the right steps, with one replaced by the decorated function.
+    """Return a decorator: the correct program with one step replaced by the decorated function.
 
-    right: the steps of a chapter. program: makes an ordinary program of some steps, a new one
-    each time. Both are given by the chapter, in its `making`.
+    right: the steps of a chapter. program: makes an ordinary program of some steps, a new one each
+    time. Each chapter provides both in its `making`.
     how: further arguments of `program`. facts: further fields of the Mistake.
     """
 
@@ -108,12 +108,12 @@ def wrong(
 
 
 def call(right: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """The step around all others: what the right program answers."""
+    """The step around all others: calls the correct program."""
     return right(*arguments, **options)
 
 
 def catalogue(*modules: ModuleType) -> dict[str, Mistake]:
-    """The mistakes of some modules, by name, in the order in which they stand there.
+    """The known bugs of some modules by name, in the order in which they are defined.
 
     Raises ValueError if two have the same name.
     """

@@ -1,4 +1,4 @@
-"""The vocabulary of the specification: symbols, axes, problems, gradients.
+"""The terms that all chapters share: symbols, axes, problems, calls.
 
 Axes
     B batch    H query heads    G key heads    N queries    M keys
@@ -13,11 +13,11 @@ Indices
     i is a query, j a key, c a column of a value; s_ij = scale <q_i, k_j> + b_ij
 
 Words
-    A key that the mask hides from a query is *forbidden* to it. A query from
-    which every key is hidden is *idle*.
+    A key is *masked* for a query that may not attend to it. A query for which
+    every key is masked is *fully masked* (`idle` in code).
 
-Every array of a problem holds float64 numbers that `dtype`, the format under
-test, represents exactly; so a bfloat16 problem needs no bfloat16 in NumPy.
+Every array of a problem holds float64 numbers that `dtype`, the format under test, represents
+exactly. So a bfloat16 problem needs no bfloat16 in NumPy.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,8 +37,8 @@ Grade = Literal["strict", "flash", "eager"]
 Products = Literal["exact", "cut", "tf32"]
 Memory = Literal["contiguous", "transposed", "strided", "offset", "expanded"]
 
-GRADES: tuple[Grade, ...] = ("strict", "flash", "eager")  # each allows all that the last one did
-HALF = ("float16", "bfloat16")  # the formats in which a rounding grade is looked for
+GRADES: tuple[Grade, ...] = ("strict", "flash", "eager")  # each allows all of the one before
+HALF = ("float16", "bfloat16")  # the formats for which a rounding model is detected
 DTYPES = ("float64", "float32", "float16", "bfloat16")
 SHORT = {  # other names of formats, as people write them
     **dict.fromkeys(("fp64", "f64", "double"), "float64"),
@@ -49,7 +49,7 @@ SHORT = {  # other names of formats, as people write them
 
 
 def read_only(record: Any) -> None:
-    """Have a frozen record hold its arrays as views that nobody can write through."""
+    """Replace the arrays of a frozen record by read-only views."""
     held = vars(record)
     arrays = [name for name, x in held.items() if isinstance(x, np.ndarray) and x.flags.writeable]
     for name in arrays:
@@ -58,10 +58,10 @@ def read_only(record: Any) -> None:
 
 
 class Once(Generic[T]):
-    """An attribute that is computed when it is first asked for, and then is one like any other.
+    """An attribute that is computed on first use, and then is an ordinary attribute.
 
-    That of functools does the same behind a lock, which in Python 3.11 takes longer than a sum of
-    a few numbers does; and a problem has some fifty.
+    `functools.cached_property` holds a lock meanwhile, which in Python 3.11 takes longer than a sum
+    of a few numbers; and a problem has some fifty such attributes.
     """
 
     def __init__(self, function: Callable[[Any], T]) -> None:
@@ -89,11 +89,11 @@ class Length(Once[int]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Posed:
-    """What a problem is put with, whatever it is about.
+    """What all problems have, whatever they are about.
 
-    dtype: the format of its arrays. rounding, products: what is granted to whoever answers, and to
-    the units that multiply matrices for him (`spec.attention.rounding.units`).
-    seed: settles what a clause still has to choose (a permutation, a place to cut).
+    dtype: the format of the arrays. rounding, products: the rounding model that an implementation
+    may use, and that of its matrix units (`spec.attention.rounding.units`).
+    seed: decides what a clause still has to choose (a permutation, a position to cut at).
     """
 
     dtype: str = "float64"
@@ -101,9 +101,9 @@ class Posed:
     products: Products = "exact"
     seed: int = 0
 
-    # Than among the options.
+    # Fields that are not shown among the options.
     shown_elsewhere: ClassVar[tuple[str, ...]] = ("dtype", "rounding", "products")
-    axes: ClassVar[Mapping[str, str]] = {}  # the letters of each array, aligned to the right
+    axes: ClassVar[Mapping[str, str]] = {}  # the letters of each array's last axes
 
     def __post_init__(self) -> None:
         read_only(self)
@@ -113,24 +113,24 @@ class Posed:
         return replace(self, **changes)
 
     def wide(self) -> Self:
-        """The same numbers, those that every such problem has, in NumPy's widest float here."""
+        """The same problem, its required arrays of float64 in NumPy's widest float."""
         asked = {f.name: getattr(self, f.name) for f in fields(self) if f.default is MISSING}
         floats = {n: x for n, x in asked.items() if getattr(x, "dtype", None) == np.float64}
         return self.but(**{n: x.astype(np.longdouble) for n, x in floats.items()})
 
     def in_reference(self) -> Self:
-        """The same problem as its reference is evaluated: wide if it is of float64."""
+        """The problem as its reference is evaluated: `wide` if it is of float64."""
         return self.wide() if self.dtype == "float64" else self
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """Those of the axes of its arrays."""
+        """The letters of the axes of its arrays, each once."""
         return tuple(dict.fromkeys("".join(self.axes.values()).replace(" ", "")))
 
     def having(self, letter: str) -> dict[str, int]:
-        """The arrays with that axis written out, and which one it is, counted from the right.
+        """The arrays that have this axis, and its index, counted from the right.
 
-        An axis of length 1 that stands for all is not.
+        An axis of length 1 that is broadcast does not count.
         """
         found = {}
         for name, letters in self.axes.items():
@@ -142,7 +142,7 @@ class Posed:
         return {name: axis for name, (axis, size) in found.items() if not size == 1 != length}
 
     def part(self, letter: str, index: Index) -> Self:
-        """Only the places `index` along an axis, in that order, in all arrays that have it."""
+        """Only the positions `index` along an axis, in that order, in all arrays that have it."""
         changes = {
             name: getattr(self, name)[(Ellipsis, index, *(slice(None),) * (-axis - 1))]
             for name, axis in self.having(letter).items()
@@ -150,7 +150,7 @@ class Posed:
         return self.but(**changes)
 
     def chance(self) -> Stream:
-        """A source of choices that depends on `seed` alone."""
+        """A stream of random numbers that depends on `seed` alone."""
         return Stream(self.seed)
 
 
@@ -160,13 +160,13 @@ class Call:
 
     out: Array
     dtype: str
-    changed: tuple[str, ...] = ()  # inputs whose content is not what it was
+    changed: tuple[str, ...] = ()  # inputs whose content the call changed
     aliased: tuple[str, ...] = ()  # inputs whose memory the output shares
     reused: bool = False  # a second call returned the memory of the first
 
 
 def __getattr__(name: str) -> Any:
-    """Scripts that were printed before attention had a chapter import its problems from here."""
+    """`Problem` and `Gradients`, for printed scripts that import them from here."""
     if name in ("Problem", "Gradients"):
         return getattr(import_module(f"{__package__}.attention.notation"), name)
     raise AttributeError(f"module 'spec.notation' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""What there is to look at in a problem beside its own arrays: matrices, and what they hide."""
+"""What a page draws of a problem in addition to its arrays: matrices, and their masked parts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from spec.notation import Array
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """An array of which the last two axes are to be drawn.
+    """An array whose last two axes are drawn.
 
-    name: what it is called; letters: its axes, as in `Posed.axes`. hidden: True where nothing is
-    read, of the same shape; None where all is. share: its entries lie between 0 and 1.
+    name: its title; letters: its axes, as in `Posed.axes`. hidden: True where nothing is read, of
+    the same shape; None if all is read. share: its entries lie between 0 and 1.
     """
 
     name: str
@@ -26,5 +26,5 @@ Pictures = Callable[[Any], tuple[Picture, ...]]
 
 
 def no_pictures(_: Any) -> tuple[Picture, ...]:
-    """Of a problem there is nothing to see but its arrays."""
+    """An empty tuple: nothing is drawn in addition to the arrays of the problem."""
     return ()

@@ -1,7 +1,7 @@
-"""Text that somebody else chose, as a terminal and a page may show it.
+"""Text that comes from a target, made safe to print in a terminal and on a page.
 
-A target names itself and words its own errors. A line end in such a text would write lines of a
-report, and an escape code would move the cursor of who reads it.
+A target chooses its name and the texts of its errors. A line end in such a text would add lines to
+a report, and an escape code would move the reader's cursor.
 """
 
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from dataclasses import fields, is_dataclass, replace
 from operator import is_
 from typing import Any
 
-OF_LINES = ("script", "formula")  # fields of records whose text has lines of its own
+OF_LINES = ("script", "formula")  # fields of records whose text may have several lines
 
 
 def printable(text: str, kept: str = "") -> str:
-    r"""The text, each character that is not printable written as Python writes it: `\n`, `\x1b`.
+    r"""The text with each unprintable character written as Python writes it: `\n`, `\x1b`.
 
     kept: characters that stay as they are.
     """
@@ -23,9 +23,9 @@ def printable(text: str, kept: str = "") -> str:
 
 
 def all_printable(x: Any) -> Any:
-    """The same records, tuples and mappings, all text inside of them printable.
+    """The same records, tuples and mappings, with all text inside them printable.
 
-    One of them in which nothing changes is returned itself: some are compared by identity.
+    An object in which nothing changes is returned itself, as some are compared by identity.
     """
     if isinstance(x, str):
         return printable(x)
@@ -37,7 +37,7 @@ def all_printable(x: Any) -> Any:
     if isinstance(x, Mapping):
         words = {all_printable(name): all_printable(value) for name, value in x.items()}
         same = len(words) == len(x) and all(x.get(name) is y for name, y in words.items())
-        return x if same and type(x) is dict else words  # another class may answer otherwise later
+        return x if same and type(x) is dict else words  # another class may change its answers
     return _record(x) if is_dataclass(x) and not isinstance(x, type) else x
 
 

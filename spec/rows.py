@@ -1,6 +1,6 @@
-"""Numbers of some kinds, in rows that are drawn once: a problem has some, one after the other.
+"""Numbers of some kinds, in rows that are drawn once; a problem gets a part of a row.
 
-The lattice is the integers up to 64 over 16: sums of two are exact in every format.
+The lattice is the integers up to 64, over 16: sums of two are exact in every format.
 """
 
 import math
@@ -12,8 +12,8 @@ import numpy as np
 from spec.notation import Array
 from spec.stream import Stream
 
-IN_A_ROW = 2**20  # numbers
-LATTICE = 16.0  # the lattice is the integers over this
+IN_A_ROW = 2**20  # numbers of a row of a row of a row
+LATTICE = 16.0  # the lattice is integers divided by this
 
 Shape = tuple[int, ...]
 Numbers = Callable[[Stream, Shape], Array]
@@ -30,12 +30,12 @@ def ties(chance: Stream, shape: Shape) -> Array:
 
 
 def normal(chance: Stream, shape: Shape) -> Array:
-    """Standard normal entries, as in most tests elsewhere."""
+    """Standard normal numbers, as in most other tests."""
     return chance.normal(*shape)
 
 
 def heavy(chance: Stream, shape: Shape) -> Array:
-    """Heavy tails: a few entries far larger than all others, as trained networks have."""
+    """Heavy tails: a few entries far larger than all others, as in trained networks."""
     u = (chance.integers(0, 2**52, shape) + 0.5) * 2.0**-52
     return (2 * u - 1) / np.sqrt(2 * u * (1 - u))  # the quantile of Student's t, two degrees
 
@@ -49,7 +49,7 @@ ALIKE: Mapping[str, Numbers] = {  # in every array
 
 
 def cut(numbers: Array, shapes: Sequence[Shape]) -> list[Array]:
-    """Arrays of these shapes, of numbers in a row."""
+    """Arrays of these shapes, cut from numbers in a row."""
     found, end = [], 0
     for shape in shapes:
         start, end = end, end + math.prod(shape)
@@ -58,12 +58,12 @@ def cut(numbers: Array, shapes: Sequence[Shape]) -> list[Array]:
 
 
 def arrays_of(numbers: Numbers, chance: Stream, shapes: Sequence[Shape]) -> list[Array]:
-    """Arrays of these shapes, of numbers that are drawn at once, as many small draws are slow."""
+    """Arrays of these shapes, whose numbers are drawn at once, as many small draws are slow."""
     return cut(numbers(chance, (sum(map(math.prod, shapes)),)), shapes)
 
 
 def in_a_row(numbers: Numbers, seed: int, count: int) -> Array:
-    """So many numbers, from a place in a row that is drawn once, and not anew each time."""
+    """`count` numbers, from a position in a row that is drawn once and used again."""
     if count > IN_A_ROW // 2:
         return numbers(Stream(seed), (count,))
     start = seed % (IN_A_ROW - count)
@@ -71,19 +71,19 @@ def in_a_row(numbers: Numbers, seed: int, count: int) -> Array:
 
 
 def largest(numbers: Numbers, count: int) -> float:
-    """What none of so many numbers exceeds in size, as far as that is known: those of a row."""
+    """A bound on the magnitude of `count` numbers; infinite if they do not come from a row."""
     return math.inf if count > IN_A_ROW // 2 else _largest(numbers)
 
 
 def ready() -> None:
-    """Have all rows drawn, by a process that is copied then."""
+    """Draw all rows, before the process is copied."""
     for numbers in ALIKE.values():
         _largest(numbers)
 
 
 @cache
 def _row(numbers: Numbers) -> Array:
-    """The row, of each kind of numbers: to draw them was a third of all drawing."""
+    """The row of a kind of numbers, cached: drawing the numbers was a third of all drawing."""
     return numbers(Stream(0), (IN_A_ROW,))
 
 

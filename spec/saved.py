@@ -1,8 +1,8 @@
-"""Problems of any kind as JSON has them, and back.
+"""Problems of any kind as JSON, and back.
 
-An array is its shape, its dtype, and its numbers one after the other; where the same ones follow
-each other for long, `runs` of a number and how often it comes: a kernel that takes no small problem
-has thousands.
+An array is its shape, its dtype, and its numbers in order. Where equal numbers form long runs,
+`runs` has each number and its count: a kernel that supports no small problem has thousands of
+numbers.
 """
 
 import math
@@ -17,29 +17,29 @@ from spec.typed import Misfit, typed
 from spec.written import LONG, run_starts, sizes, values
 
 ARRAY = {"shape", "dtype"}
-KINDS = "biuf"  # of dtypes: truth values and numbers
-WORDS = ("inf", "-inf", "nan")  # for numbers that JSON lacks
-MOST = 2**24  # numbers in an array: what is drawn has far fewer
+KINDS = "biuf"  # of dtypes: booleans and numbers
+WORDS = ("inf", "-inf", "nan")  # numbers that JSON lacks
+MOST = 2**24  # numbers in an array: drawn ones have far fewer
 
 
 def problem_to_json(problem: Any) -> dict[str, Any]:
-    """A problem as JSON has it: numbers that JSON lacks are written as words."""
+    """A problem as JSON; numbers that JSON lacks are written as words."""
     return {name: _to_json(x) for name, x in values(problem)}
 
 
 def problem_from_json(kind: type, written: Mapping[str, Any]) -> Any:
-    """The problem of a kind that `problem_to_json` wrote.
+    """The problem of a class that `problem_to_json` wrote.
 
-    Raises ValueError, TypeError or LookupError for what it would not have written.
+    Raises ValueError, TypeError or LookupError for anything that it would not have written.
     """
     hints = get_type_hints(kind)
     found = typed(kind(**{name: _from_json(hints[name], x) for name, x in written.items()}))
-    sizes(found)  # each axis is there
+    sizes(found)  # raises an exception if an axis is missing
     return found
 
 
 def number(x: Any) -> Any:
-    """A number, or the word for one that JSON has no number for."""
+    """A number, or the word for it if JSON has no such number; a list for a tuple."""
     if isinstance(x, float) and not math.isfinite(x):
         return str(x)
     return list(x) if isinstance(x, tuple) else x
@@ -52,7 +52,7 @@ def _to_json(x: Any) -> Any:
 
 
 def _array_to_json(x: Array) -> dict[str, Any]:
-    """An array as JSON has it, as short as its numbers allow."""
+    """An array as JSON: all numbers, or long runs of equal ones."""
     told: dict[str, Any] = {"shape": list(x.shape), "dtype": str(x.dtype)}
     flat = x.reshape(-1)
     starts = run_starts(flat)
@@ -75,7 +75,7 @@ def _from_json(hint: Any, written: Any) -> Any:
 
 
 def _array_from_json(written: Mapping[str, Any]) -> Array:
-    """The array that `_array_to_json` wrote. Raises Misfit: its numbers do not fill its shape."""
+    """The array that `_array_to_json` wrote. Raises Misfit if its numbers do not fill its shape."""
     shape, dtype = written["shape"], np.dtype(written["dtype"])
     if dtype.kind not in KINDS or not all(_counts(length, 0) for length in shape):
         raise Misfit(f"no array is of the shape {shape} and of {dtype}")
@@ -88,12 +88,12 @@ def _array_from_json(written: Mapping[str, Any]) -> Array:
 
 
 def _counts(n: Any, least: int) -> bool:
-    """Whether something is a whole number, and large enough."""
+    """Whether something is an integer, and large enough."""
     return type(n) is int and n >= least
 
 
 def _from_word(x: Any) -> float:
-    """A number, or the one that JSON has a word for. Raises Misfit for what is neither."""
+    """A number, given as such or by its word. Raises Misfit if it is neither."""
     if isinstance(x, bool | int | float):
         return x
     if x not in WORDS:

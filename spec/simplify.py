@@ -1,4 +1,4 @@
-"""Ways to make a problem of any kind simpler: fewer elements along an axis, plainer numbers."""
+"""Ways to simplify a problem of any kind: fewer elements along an axis, plainer numbers."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -11,13 +11,13 @@ import numpy as np
 from spec.notation import Array
 
 Simplification = Callable[[Any], Iterator[Any]]
-PLACES = 16  # of parts of an axis that are left out
-FEW = (1, 2)  # elements that are kept at last
+PLACES = 16  # parts of an axis that are left out in turn, at most
+FEW = (1, 2)  # elements that are kept in the last steps
 FAR = 24  # arrays of at most so many numbers are simplified number by number
 
 
 def along_axes(problem: Any) -> Iterator[Any]:
-    """Fewer elements along each axis, in all arrays that have it: `axes` names them by letter."""
+    """Fewer elements along each axis, in all arrays that have its letter in `axes`."""
     for letter in problem.letters:
         having = problem.having(letter).items()
         for index in kept(min(getattr(problem, name).shape[axis] for name, axis in having)):
@@ -25,7 +25,7 @@ def along_axes(problem: Any) -> Iterator[Any]:
 
 
 def with_defaults(problem: Any) -> Iterator[Any]:
-    """An option less: each that is no array as it is by default."""
+    """One option less: each field that differs from its default, set to the default."""
     for field in fields(problem):
         x = getattr(problem, field.name)
         settled = field.name in ("dtype", "rounding") or field.default is MISSING
@@ -38,7 +38,7 @@ def with_defaults(problem: Any) -> Iterator[Any]:
 
 
 def with_other_options(problem: Any) -> Iterator[Any]:
-    """An option changed: what is true or false, and what may be left out; if that is a problem."""
+    """One option changed: a boolean negated, or an optional one left out, where that is valid."""
     for field in fields(problem):
         x = getattr(problem, field.name)
         other = not x if isinstance(x, bool) else None
@@ -48,7 +48,7 @@ def with_other_options(problem: Any) -> Iterator[Any]:
 
 
 def plain_numbers(problem: Any) -> Iterator[Any]:
-    """Simpler numbers in each array of floats."""
+    """Plainer numbers in each array of floats."""
     for name in problem.axes:
         x = getattr(problem, name)
         if x is not None and x.dtype.kind == "f":
@@ -59,8 +59,8 @@ def plain_numbers(problem: Any) -> Iterator[Any]:
 def kept(size: int) -> Iterator[Array]:
     """Ways to keep fewer of `size` elements: without a half, ..., a single one; and one or two.
 
-    Of long axes some single ones are tried, as no search has the time to leave out each. One or
-    two may do where no other number between does, as of heads that are to be grouped.
+    On long axes only some single elements are left out, as no search has time for each. One or two
+    may be valid where no number in between is, as for heads that form groups.
     """
     chunk = size // 2
     everything = np.arange(size)
@@ -75,7 +75,7 @@ def kept(size: int) -> Iterator[Array]:
 
 
 def simpler(x: Array) -> Iterator[Array]:
-    """Arrays like `x` with less to read in them: all numbers plainer, then one by one."""
+    """Arrays like `x` that are easier to read: all numbers plainer, then one by one."""
     for other in _plainer(x):
         if _cost(other) < _cost(x):
             yield other
@@ -89,7 +89,7 @@ def simpler(x: Array) -> Iterator[Array]:
 
 
 def _plainer(x: Any) -> Iterator[Array]:
-    """The finite numbers of `x`, coarser and coarser ones last."""
+    """`x` with plainer finite numbers: 0, 1, -1 and signs, then rounded, from coarse to fine."""
     finite = np.isfinite(x)
     for other in (np.zeros_like(x), np.ones_like(x), -np.ones_like(x), np.sign(x)):
         yield np.where(finite, other, x)
@@ -103,7 +103,7 @@ def _plainer(x: Any) -> Iterator[Array]:
 
 
 def _cost(x: Any) -> float:
-    """How much there is to read in numbers: the bits of numerators and denominators."""
+    """How much there is to read: the bits of all numerators and denominators."""
     return sum(map(_bits, np.asarray(x, dtype=float).reshape(-1).tolist()))
 
 

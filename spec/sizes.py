@@ -1,10 +1,9 @@
-"""How long the axes of a problem are.
+"""The lengths of the axes of a problem.
 
-Faults hide at the lengths where code changes its way: one, two and three; the
-edges of tiles, one less and one more; widths that are no power of two; more
-queries than keys and fewer; groups of heads of every kind; and, now and then,
-something long. A long axis comes with short others, so that a problem stays
-cheap, and the faults that need two long axes are looked for at the edges.
+Bugs show at the lengths at which code changes its path: one, two and three; the edges of tiles, one
+less and one more; widths that are no power of two; more queries than keys and fewer; groups of
+heads of every kind; and, now and then, something long. A long axis comes with short others, so that
+a problem stays cheap. Bugs that need two long axes are looked for at the edges of tiles.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,17 +18,17 @@ Tiled = Literal["", "keys", "queries", "ends", "thousands", "thousands of querie
 Shapes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 SMALL = (1, 2, 3, 4, 5)
-EDGES = (7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129)  # where tiles of code end
+EDGES = (7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129)  # where tiles end
 LONG = (257, 320, 513, 769, 1025, 1300)
 WIDTHS = (1, 2, 3, 4, 5, 8, 16)
 WIDE = (63, 64, 65, 72, 80, 128)
 SHARING = (1, 2, 3, 7)  # query heads to a key head
-MOST = {"N": 130, "M": 130, "H": 20, "B": 8}  # of the lengths that come in turn
+MOST = {"N": 130, "M": 130, "H": 20, "B": 8}  # the largest lengths that take turns
 EACH_WIDTH = range(1, 67)
-MOST_SCORES = 2**15  # B H N M beyond the smallest of each: more are slow, and find little
+MOST_SCORES = 2**15  # a limit of B H N M, unless the least is more: more is slow, and finds little
 
 EXTENTS: Mapping[Reach, tuple[str, ...]] = {
-    "small": ("small",),  # for an implementation that takes its time
+    "small": ("small",),  # for a slow implementation
     "quick": ("small",) * 6 + ("edge",) * 3 + ("wide",),
     "standard": ("small",) * 10 + ("edge",) * 6 + ("wide",) * 3 + ("long",),
     "deep": ("small",) * 6 + ("edge",) * 8 + ("wide",) * 3 + ("long",) * 3,
@@ -54,7 +53,7 @@ LENGTHS: Mapping[str, tuple[int, ...]] = {
 
 
 def each(most: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-    """Every length of some axes, one after the other: an axis, and how long it is."""
+    """Every length of some axes, one after the other: an axis, and its length."""
     return tuple((axis, size + 1) for axis, longest in most.items() for size in range(longest))
 
 
@@ -95,15 +94,15 @@ class Sizes(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What sizes may be drawn.
+    """The sizes that may be drawn.
 
     least: the smallest B, H, N, M. square: N = M. modest: no N or M over 33.
-    tiled: enough keys for several tiles and few queries, or the other way round; "ends": as many
-    keys as tiles hold, and a few more; "thousands": more than one, or two.
-    grouped: G < H, G = H, or (None) either. free_width: E may differ from D.
-    empty: B, N, M or E may be zero. wide: D of 63 and more, N and M small.
-    batches: B may be more than one; several: so may B and H; queries: so may N. lengths, widths: N
-    and M, and D and E, are multiples of that; a single query is not. each: all sizes in turn.
+    tiled: enough keys for several tiles and few queries, or the other way round; "ends": a few more
+    keys than whole tiles hold; "thousands": more than one thousand, or two.
+    grouped: G < H, G = H, or (None) either. free_width: E may differ from D. empty: B, N, M or E
+    may be zero. wide: D of 63 and more, N and M small.
+    batches: B may be more than one. several: B and H may. queries: N may. lengths, widths: N and M,
+    and D and E, are multiples of this; a single query is exempt. each: all sizes take turns.
     """
 
     reach: Reach
@@ -124,7 +123,7 @@ class Limits(NamedTuple):
 
 
 def sizes(choices: Choices, limits: Limits) -> Sizes:
-    """Lengths of all axes; they shrink to the least."""
+    """Lengths of all axes, which shrink to the least."""
     if limits.each and limits.reach != "small":
         return _each(choices, limits)
     wide = limits.wide and limits.reach != "small"
@@ -147,7 +146,7 @@ def sizes(choices: Choices, limits: Limits) -> Sizes:
 
 
 def up(number: int, sizes: Sequence[int]) -> tuple[int, ...]:
-    """The multiples of a number that are next to some sizes, or above, each once."""
+    """The smallest multiples of a number that are no less than these sizes, each once."""
     if number == 1:
         return tuple(sizes)
     return tuple(dict.fromkeys(_up(number, size) for size in sizes))
@@ -158,7 +157,7 @@ def _up(number: int, size: int) -> int:
 
 
 def _each(choices: Choices, limits: Limits) -> Sizes:
-    """Every length, width and number of heads in turn, also what nobody would think of."""
+    """Every length, width and number of heads in turn, including unusual ones."""
     axis, size = choices.turn(EACH)
     few = {x: choices.pick(SMALL if x in "NM" else SMALL[:2]) for x in MOST}
     N, M, H, B = (few | {axis: size}).values()

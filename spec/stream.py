@@ -1,9 +1,10 @@
 """Random numbers from a seed, the same in every version of every library, and in any language.
 
-Words are those of Philox 4x64-10, a counter-based generator (Salmon, Moraes, Dror and Shaw,
-"Parallel random numbers: as easy as 1, 2, 3", SC 2011): block n = 1, 2, ... is made of the counter
-n and the key (seed, purpose). NumPy computes them; a test does so in Python, too. The rest is made
-of words by integers, or by operations that IEEE 754 rounds correctly.
+The words are those of Philox 4x64-10, a counter-based generator (Salmon, Moraes, Dror and Shaw,
+"Parallel random numbers: as easy as 1, 2, 3", SC 2011): block n = 1, 2, ... is made from the
+counter n and the key (seed, purpose). NumPy computes them; a test computes them in Python as well.
+All other numbers are made from words by integer arithmetic, or by operations that IEEE 754 rounds
+correctly.
 """
 
 from collections.abc import Sequence
@@ -20,11 +21,11 @@ from numpy.typing import NDArray
 T = TypeVar("T")
 MASK = 2**64 - 1
 DIGITS = np.uint64(0x9E3779B97F4A7C15)  # odd: 2^64 over the golden ratio
-AHEAD = 32  # words that are set aside at once for single numbers
+AHEAD = 32  # words that are drawn at once and set aside for single numbers
 
 
 class _Key(ISeedSequence):
-    """A key as it is. Without one, NumPy would first ask the system for another."""
+    """A key that is used as it is. Without one, NumPy would first ask the system for another."""
 
     def __init__(self, *key: int) -> None:
         self._key = key
@@ -34,9 +35,9 @@ class _Key(ISeedSequence):
 
 
 class Stream:
-    """Draws numbers by methods with names of Python's `random` (one number) and NumPy's (arrays).
+    """Random numbers, by methods named as in Python's `random` (one number) or NumPy (arrays).
 
-    seed, purpose: integers modulo 2^64. Two uses of one seed are two purposes.
+    seed, purpose: integers modulo 2^64. Each use of one seed has its own purpose.
     """
 
     def __init__(self, seed: int, purpose: int = 0) -> None:
@@ -51,23 +52,23 @@ class Stream:
         return self._ahead.pop()
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """The next words, of those that are not set aside.   (count)"""
+        """The next words that are not set aside for `word`.   (count)"""
         return self._draw(count)
 
     def below(self, end: int) -> int:
         """An integer in [0, end), for end from 1 to 2^64."""
         while (word := self.word()) - (found := word % end) > MASK + 1 - end:
-            pass  # the last words are fewer than `end`, and would favour small integers
+            pass  # rejected: the last, fewer than `end` words would favour small integers
         return found
 
     def randrange(self, low: int, high: int) -> int:
-        """An integer in [low, high). Raises ValueError: there is none."""
+        """An integer in [low, high). Raises ValueError if there is none."""
         if high <= low:
             raise ValueError(f"no integer lies in [{low}, {high})")
         return int(low + self.below(high - low))
 
     def integers(self, low: Any, high: Any, size: Any = None) -> NDArray[np.int64]:
-        """Integers in [low, high), which may be arrays.   (size). Raises ValueError: as above."""
+        """Integers in [low, high), numbers or arrays.   (size). Raises ValueError if none exist."""
         end = high - low if isinstance(high, int) else np.asarray(high - low)
         if (end if isinstance(end, int) else end.min(initial=1)) < 1:
             raise ValueError("no integer lies between some of the bounds")
@@ -79,7 +80,7 @@ class Stream:
         return found.astype(np.int64) + low
 
     def bytes(self, count: int) -> bytes:
-        """Octets, the lowest of each word first.   (count)"""
+        """Bytes, the lowest of each word first.   (count)"""
         return self.words(-(-count // 8)).astype("<u8", copy=False).tobytes()[:count]
 
     def random(self, *shape: int) -> Any:
@@ -89,9 +90,9 @@ class Stream:
         return (self.words(prod(shape)).reshape(shape) >> np.uint64(11)) * 2.0**-53
 
     def normal(self, *shape: int) -> NDArray[np.float64]:
-        """Normal numbers: half the sum of four quantiles, which 12 bits choose of each 16.
+        """Standard normal numbers: half the sum of four quantiles, each chosen by 12 of 16 bits.
 
-        35 digits follow, which come of all bits.
+        35 further binary digits depend on all bits.
         """
         words = self.words(prod(shape))
         quarters = words.astype("<u8", copy=False).view("<u2").reshape(-1, 4).T & 4095
@@ -104,17 +105,17 @@ class Stream:
         return values[self.below(len(values))]
 
     def choices(self, values: Sequence[Any], *shape: int) -> NDArray[Any]:
-        """Some of them, each drawn by itself.   (shape)"""
+        """Some of the values, each drawn independently.   (shape)"""
         return np.asarray(values)[self.integers(0, len(values), shape)]
 
     def permutation(self, x: Any) -> NDArray[Any]:
-        """The rows of an array, or the integers below a number, in any order."""
+        """The rows of an array, or the integers below a number, in random order."""
         rows = np.arange(x) if isinstance(x, int) else np.asarray(x)
         return rows[self.words(len(rows)).argsort(kind="stable")]
 
 
 def seed_of(name: str) -> int:
-    """A seed for anything that has a name: the first 64 bits of its SHA-256."""
+    """A seed for anything that has a name: the first 64 bits of the SHA-256 of the name."""
     return int.from_bytes(sha256(name.encode()).digest()[:8], "big")
 
 
@@ -122,8 +123,8 @@ def seed_of(name: str) -> int:
 def quantiles() -> NDArray[np.int64]:
     """The quantiles of the normal distribution at (i + 1/2) / 4096, in units of 2^-17.
 
-    Their variance is one. None lies so near to half a unit that an error of a library's logarithm
-    rounds it to another integer.
+    Their variance is one. None is so close to half a unit that the error of a library's logarithm
+    would round it to another integer.
     """
     found = [NormalDist().inv_cdf((i + 0.5) / 4096) for i in range(4096)]
     unit = 2**17 / sqrt(fsum(x * x for x in found) / 4096)

@@ -1,10 +1,10 @@
-"""What is judged: a frozen record of plain functions on problems, and what it may leave out.
+"""What is tested: a frozen record of plain functions of problems, some of which may be left out.
 
-Leaving a function out declares that it is not offered. Each chapter has a record of its own;
-`spec.record` makes one of an ordinary program of NumPy, torch or JAX.
+A function that is left out is not supported, so it is not tested. Each chapter has its own class of
+record; `spec.record` makes one from an ordinary program of NumPy, torch or JAX.
 
-Capabilities are of two kinds: what can be asked (gradients, weights, ...), and
-the kinds of problem that are answered. The core needs none of the second.
+Capabilities are of two kinds: additional results (gradients, weights, ...), and the kinds of
+problem that are supported. The basic case needs none of the second kind.
 """
 
 import functools
@@ -17,21 +17,21 @@ from typing import Any, ClassVar, NoReturn, Self
 
 
 class DeviceLost(BaseException):
-    """The device of a target answers nobody any more: no failure of a call, but of the process."""
+    """The device of a target no longer responds: the process failed, not a single call."""
 
 
 class Refused(Exception):
-    """An implementation would not answer; the message names the exception that it raised."""
+    """An implementation does not support a problem; the message names its exception."""
 
 
 class NoGradient(Refused):
-    """The library has no gradient by an input: what was returned does not come from it."""
+    """The library has no gradient for an input, because the result does not depend on it."""
 
 
 class Backward(StrEnum):
-    """The capabilities that take a backward pass, or what is recorded for one.
+    """The capabilities that need a backward pass, or what is recorded for one.
 
-    All chapters share them, in these words; to ask for any is to ask for gradients.
+    All chapters share them, in these words. A clause that needs any of them needs gradients.
     """
 
     GRADIENTS = "has gradients of q, k and v"
@@ -41,30 +41,30 @@ class Backward(StrEnum):
 
 
 def not_offered(*_: object, **__: object) -> NoReturn:
-    """Stands for a function that an implementation does not have."""
+    """Stands for a function that an implementation does not have; raises NotImplementedError."""
     raise NotImplementedError("this clause used a capability that it did not declare in `needs`")
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is judged: a record of plain functions on problems, and what it leaves out.
+    """What is tested: a record of plain functions of problems, without those it does not support.
 
-    name: what people call it. origin: how a person imports it, as `module:name`, for a script
-        that repeats a failure.
-    answers: the kinds of problem answered forward; `differentiates`, those answered backward.
-    dtypes: the formats it takes. conventions: where it departs from the default. declares: those
-        that the program says of itself, as `load` finds them.
-    notes: what whoever reads its certificate should know of how it was plugged in.
-    multiples: of what number "lengths" and "widths" are, where not all are asked; and the lengths
-        of a kind of problem.
-    palette: of one that compiles a program for each shape, what stands for the shapes that it is
-        asked, by the number of the clause. compiled: by its library, in which way, if it is.
+    name: for people to read. origin: how a person imports it, as `module:name`, for a script that
+        reproduces a failure.
+    answers: the kinds of problem supported by the forward pass; `differentiates`, by the backward.
+    dtypes: the supported formats. conventions: the choices that differ from the default. declares:
+        the conventions that the program itself states, as `load` finds them.
+    notes: what the reader of a certificate should know about how it was plugged in.
+    multiples: what "lengths" and "widths" are multiples of, where not all are tested; likewise the
+        lengths of a kind of problem.
+    palette: for a target that compiles a program per shape, the numbers that stand for the tested
+        shapes, by the number of the clause. compiled: how its library compiles it, or "".
 
-    Each kind of subject says what it is about, which of its functions offer a capability by being
-    there, and the choices that conventions leave it, the default first.
-    otherwise: what belongs to the core of nearly all, and what does instead for one that never
-    answers it: of what is always causal, the causal problems.
-    kinds: those of its problems that may be refused, and what tells each.
+    Each class of records says what it is about, which function offers which capability, and which
+    choices each convention has (default first).
+    otherwise: a kind of problem in the usual basic case, and what replaces it there for a record
+    that never supports it: for one that is always causal, causal problems.
+    kinds: the kinds of problem that may be unsupported, and a test for each.
     """
 
     name: str
@@ -92,7 +92,7 @@ class Subject:
 
     @functools.cached_property
     def functions(self) -> tuple[str, ...]:
-        """The names of its functions, of those that it leaves out as well."""
+        """The names of its functions, including those that it leaves out."""
         return tuple(x.name for x in fields(self) if callable(getattr(self, x.name)))
 
     @functools.cached_property
@@ -102,48 +102,48 @@ class Subject:
         return {name: f for name, f in functions.items() if f is not not_offered}
 
     def through(self, seen: Callable[[str, Callable[..., Any]], Callable[..., Any]]) -> Self:
-        """The same subject, each function that it has being what `seen` makes of it."""
+        """The same subject, with each function replaced by what `seen` returns for it."""
         return self.but(**{name: seen(name, f) for name, f in self.offered.items()})
 
     def kinds_of(self, problem: Any) -> frozenset[str]:
-        """The kinds of problem that `problem` is; empty for the core."""
+        """The kinds of problem that `problem` belongs to; empty in the basic case."""
         return frozenset(kind for kind, asks in self.kinds.items() if asks(problem))
 
     def counted(self, kinds: frozenset[str]) -> frozenset[str]:
-        """Kinds of problem as they count for this subject, whose core may be another one."""
+        """These kinds of problem without those that are in this subject's basic case."""
         pairs = self.otherwise.items()
         return kinds - {usual if usual in self.answers else other for usual, other in pairs}
 
     @functools.cached_property
     def offers(self) -> frozenset[str]:
-        """All that a clause may ask of it."""
+        """All capabilities that a clause may need, as far as this subject has them."""
         offered = self.offered
         return self.answers | {c for c, name in self.offering.items() if name in offered}
 
     @property
     def defaults(self) -> Mapping[str, str]:
-        """Every convention, with the choice that is made unless another is declared."""
+        """Every convention, with its default choice."""
         return {name: first for name, (first, *_) in self.choices.items()}
 
     @property
     def chosen(self) -> Mapping[str, str]:
-        """Every convention, with the choice that is made here."""
+        """Every convention, with the choice of this subject."""
         return {**self.defaults, **self.conventions}
 
 
 def posed(asked: Any) -> tuple[Any, ...]:
-    """The problems that a function of a record is put: one, several, or that of a state."""
+    """The problems that a call of a record's function gets: one, several, or that of a state."""
     several = asked if isinstance(asked, tuple) else (asked,)
     return tuple(getattr(one, "problem", one) for one in several)
 
 
 def holding(tests: Mapping[Any, object]) -> frozenset[str]:
-    """The words of which the test holds."""
+    """The words whose tests hold."""
     return frozenset(word for word, holds in tests.items() if holds)
 
 
 def named(origin: str) -> Any:
-    """What an origin names, if it has been imported; else None."""
+    """The object that an origin names, if its module has been imported; else None."""
     place, _, name = origin.rpartition(":")
     module = sys.modules.get(Path(place).stem if place.endswith(".py") else place)
     if place.endswith(".py") and not _is_file(module, place):
@@ -155,5 +155,5 @@ def named(origin: str) -> Any:
 
 
 def _is_file(module: Any, place: str) -> bool:
-    """Whether a module was read from this file, and not from another of the same name."""
+    """Whether a module was read from this file, and not from another one of the same name."""
     return Path(getattr(module, "__file__", None) or "").resolve() == Path(place).resolve()

@@ -1,11 +1,11 @@
-"""One clause, one subject, one problem: the smallest thing that is judged.
+"""One clause on one subject and one problem: the smallest unit of testing.
 
-    broken    how the problem breaks the clause; to refuse what is not of the core is no breach
-    keeps     whether it is answered, and rightly: a refusal is no answer
-    asked     what the clause asks for
+    broken    how the problem breaks the clause; Refused does so in the basic case only
+    keeps     whether the problem is answered, and correctly; Refused is no answer
+    asked     the calls that the clause makes
 
-`Watch` knows what a subject was asked when it refused, and the time that it took. Who judges a
-subject in a region only sees it through what raises `Elsewhere`: then nothing is said of it.
+`Watch` records the problem for which a subject raised Refused, and the time spent in it. A subject
+that is tested in a region only raises `Elsewhere` outside; such a problem decides nothing.
 """
 
 import time
@@ -24,18 +24,18 @@ REFUSED = "a problem of the core is refused"
 
 
 class Elsewhere(Exception):
-    """What is asked lies outside of the region in which a subject is judged."""
+    """A problem lies outside the region in which a subject is tested."""
 
 
 @dataclass
 class Watch:
-    """Seconds spent in an implementation, and the problem that it last refused."""
+    """Seconds spent in an implementation, and the last problem for which it raised Refused."""
 
     seconds: float = 0.0
     refused: Posed | None = None
 
     def over(self, subject: Subject) -> Any:
-        """The same record, its functions watched."""
+        """The same record with its functions watched."""
         return subject.through(self._watched)
 
     def _watched(self, _: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,7 +55,7 @@ class Watch:
 def tried(clause: Clause, subject: Subject, problem: Posed) -> tuple[Violation | None, bool]:
     """How `problem` breaks the clause, if it does, and whether it was answered at all.
 
-    A refusal outside the core breaks nothing.
+    An unsupported problem outside the basic case breaks nothing.
     """
     watch = Watch()
     try:
@@ -76,7 +76,7 @@ def broken(clause: Clause, subject: Subject, problem: Posed) -> Violation | None
 
 
 def asked(clause: Clause, subject: Subject, problem: Posed) -> list[tuple[str, Any, Any]]:
-    """What a clause asks for about a problem: functions, what they are put, and what is beside."""
+    """The calls that a clause makes for a problem: function, problem and further arguments."""
     made: list[tuple[str, Any, Any]] = []
 
     def noted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,7 +91,7 @@ def asked(clause: Clause, subject: Subject, problem: Posed) -> list[tuple[str, A
 
 
 def keeps(clause: Clause, subject: Subject, problem: Posed) -> bool:
-    """Whether `problem` is answered, and as the clause says."""
+    """Whether `problem` is answered, and the clause holds."""
     try:
         with np.errstate(all="ignore"):
             clause.check(subject, problem)
@@ -101,7 +101,7 @@ def keeps(clause: Clause, subject: Subject, problem: Posed) -> bool:
 
 
 def unless_allowed(refusal: Refused, watch: Watch, subject: Subject) -> Violation | None:
-    """A violation if the problem that was refused belongs to the core."""
+    """A violation if the unsupported problem belongs to the basic case; else None."""
     if watch.refused is not None and subject.kinds_of(watch.refused):
         return None
     return Violation(f"{REFUSED}: {refusal}")

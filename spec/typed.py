@@ -1,7 +1,7 @@
-"""Records that were read from a file or another process, held to the types of their fields.
+"""Records from a file or another process, checked against the types of their fields.
 
-Python writes down what a field is to hold and never looks. A record that is made of what somebody
-else wrote is looked through once, before anything is done with it.
+Python stores annotations and never checks them. A record that is made from somebody else's data is
+checked once, before it is used.
 """
 
 import types
@@ -15,11 +15,11 @@ PLAIN = (bool, int, float, str)
 
 
 class Misfit(ValueError):
-    """What was read is not what it is to be; the message is one line that says how."""
+    """What was read is not what it should be; the message says how, in one line."""
 
 
 def typed(record: T) -> T:
-    """The record itself, with all records inside it. Raises Misfit for a field of another type."""
+    """The record itself. Raises Misfit if a field has another type, also in records inside it."""
     kind: Any = type(record)
     for name, hint in _hints(kind).items():
         if not fits(hint, getattr(record, name)):
@@ -28,9 +28,9 @@ def typed(record: T) -> T:
 
 
 def fits(hint: Any, x: Any) -> bool:
-    """Whether a value is of a type, as annotations have them. A whole number is a float, too.
+    """Whether a value has a type, as annotations write it. An integer is a float, too.
 
-    Raises Misfit where a record inside it has a field of another type.
+    Raises Misfit if a record inside it has a field of another type.
     """
     if hint in PLAIN:
         return type(x) is hint or (hint is float and type(x) is int)
@@ -50,7 +50,7 @@ def fits(hint: Any, x: Any) -> bool:
 
 
 def _each_fits(inside: tuple[Any, ...], x: tuple[Any, ...]) -> bool:
-    """Whether a tuple is of the types that its annotation lists, or of one as often as may be."""
+    """Whether a tuple has the types that its annotation lists, or any number of one type."""
     if inside[1:] == (...,):
         return all(fits(inside[0], one) for one in x)
     return len(inside) == len(x) and all(map(fits, inside, x))

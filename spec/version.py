@@ -1,8 +1,8 @@
-"""The versions of the specification, and the numbers that no clause has any more.
+"""The versions of the specification, and the numbers of its retired clauses.
 
-A version is a promise to people: wherever it is the same, a number has the same meaning.
+A version is a promise: as long as it stays the same, every number has the same meaning.
 `spec.certification.judging.edition` is the hash of the sources, which also changes where the
-meaning does not. The rule by which clauses come and go is in CONTRIBUTING.md (*Changing a
+meaning does not. The rule for adding and retiring clauses is in CONTRIBUTING.md (*Changing a
 clause*); `tests/test_version.py` checks it.
 """
 
@@ -18,7 +18,7 @@ class Retired:
     """What became of a number.
 
     until: the last version that had its clause. superseded: the number of the clause that replaces
-    it; where there is none, `reason` says why.
+    it; if there is none, `reason` says why.
     """
 
     until: str
@@ -30,7 +30,7 @@ RETIRED: Mapping[str, Retired] = {}
 
 
 def no_clause(word: str, package: str) -> str:
-    """The message about a word that names no clause; of a retired number it says what to use.
+    """The message about a word that names no clause; for a retired number, what to use instead.
 
     package: the name under which the command line is started.
     """

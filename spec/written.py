@@ -1,7 +1,7 @@
-"""Problems of any kind as data: their sizes, options and arrays; as source text.
+"""Problems of any kind as data (sizes, options and arrays) and as source text.
 
-A problem is a frozen dataclass of arrays and options; one field may be such a record itself,
-as the parameters of a layer are.
+A problem is a frozen dataclass of arrays and options. One field may be such a record itself, like
+the parameters of a layer.
 """
 
 import site
@@ -17,9 +17,9 @@ import numpy as np
 
 from spec.notation import Array, Length
 
-LONG = 40  # numbers: an array of longer runs of the same one, in the mean, is not written out
+LONG = 40  # an array of longer runs of equal numbers, on average, is not written out
 
-# What a script says in each library; then `got` against what is wanted.
+# Source text for scripts in each library; then the comparison of `got` and `want`.
 IMPORTS = {"numpy": [], "torch": ["import torch"], "jax": ["import jax", "import jax.numpy as jnp"]}
 MADE = {
     "numpy": ("np.array", "np"),
@@ -42,7 +42,7 @@ PRINT = 'print(f"got {got.tolist()}\\nwant {want.tolist()}\\nwithin {within.toli
 
 
 def arrays(problem: Any) -> dict[str, Array]:
-    """The arrays of a problem by name, those of a record inside it among them."""
+    """The arrays of a problem by name, including those of a record inside it."""
     found: dict[str, Array] = {}
     for name, x in values(problem):
         if isinstance(x, np.ndarray):
@@ -53,12 +53,12 @@ def arrays(problem: Any) -> dict[str, Array]:
 
 
 def sizes(problem: Any) -> dict[str, int]:
-    """The lengths of its axes, by the letters of their names."""
+    """The lengths of its axes, by letter."""
     return {letter: getattr(problem, letter) for letter in letters(problem.__class__)}
 
 
 def options(problem: Any) -> dict[str, Any]:
-    """What is asked that is no array, where it is not what it is by default."""
+    """The fields of a problem that are not arrays and differ from their defaults."""
     found = {}
     for field in fields(problem):
         x = getattr(problem, field.name)
@@ -70,7 +70,7 @@ def options(problem: Any) -> dict[str, Any]:
 
 
 def in_a_line(problem: Any) -> str:
-    """A problem in words, as short as it takes to know it again: sizes, options, dtype."""
+    """A problem in a line, enough to recognise it: sizes, options, dtype."""
     kind, words = problem.__class__, []
     for name, default in optional(kind):
         x = getattr(problem, name)
@@ -83,9 +83,9 @@ def in_a_line(problem: Any) -> str:
 
 
 def literal(x: Array, make: str = "np.array", options: Sequence[str] = ()) -> str:
-    """An array as source text: of float64, int or truth values, unless options say otherwise.
+    """An array as source text: of float64, int or bool, unless `options` give another dtype.
 
-    A long one of few runs of the same number is made by NumPy first.
+    A long array of few runs of equal numbers is built by NumPy.
     """
     kind = {"b": "bool", "i": "int"}.get(x.dtype.kind, "float")
     flat = x.astype(kind).reshape(-1)
@@ -103,21 +103,21 @@ def literal(x: Array, make: str = "np.array", options: Sequence[str] = ()) -> st
 
 
 def run_starts(flat: Array) -> Array:
-    """Where another number begins in a row of them: -0.0 equals 0.0, and is another one."""
+    """The indices at which runs of equal numbers begin; -0.0 and 0.0 are different here."""
     same = (flat[1:] == flat[:-1]) & (np.signbit(flat[1:]) == np.signbit(flat[:-1]))
     return np.flatnonzero(np.concatenate([[True], ~same])[: flat.size])
 
 
 def _is_identity(x: Array) -> bool:
-    """Whether an array is of identity matrices, and of more numbers than are read."""
+    """Whether an array consists of identity matrices and is too long to be read."""
     square = x.ndim > 1 and x.shape[-1] == x.shape[-2] and x.size > LONG
     return square and x.dtype.kind == "f" and bool((x == np.eye(x.shape[-1])).all())
 
 
 def source(problem: Any, indent: str = "", variable: str = "") -> list[str]:
-    """The lines that make the problem again, as a variable, once its classes are imported.
+    """The lines that build the problem, as a variable, once its classes are imported.
 
-    Without the options that are as they are by default.
+    Options that have their default value are left out.
     """
     made = f"{type(problem).__name__}("
     lines = [f"{variable} = {made}" if variable else made]
@@ -137,7 +137,7 @@ def source(problem: Any, indent: str = "", variable: str = "") -> list[str]:
 
 
 def found_from(place: str) -> list[str]:
-    """The lines by which Python finds a file or a module from any directory, as it does here."""
+    """The lines that let Python find a file or a module from any directory, as it does here."""
     if place.endswith(".py"):
         folder = Path(place).resolve().parent
     else:
@@ -147,7 +147,7 @@ def found_from(place: str) -> list[str]:
         if not paths[0]:
             return []
         folder = Path(paths[0]).resolve().parent
-        if folder.name == name != Path(paths[0]).stem:  # in a folder inside, as ours
+        if folder.name == name != Path(paths[0]).stem:  # its code is in an inner folder, as ours
             folder = folder.parent
         if folder in installed():
             return []
@@ -162,7 +162,7 @@ def array_of(library: str, x: Array, dtype: str, device: str = "cpu") -> str:
 
 
 def changing(library: str, call: str, name: str) -> list[str]:
-    """The end of a script: a call changes an array that it is given, by its name."""
+    """The end of a script: a call changes the array `name`, which it is given."""
     return [
         f"before = {COPY[library].format(name)}",
         call,
@@ -172,7 +172,7 @@ def changing(library: str, call: str, name: str) -> list[str]:
 
 
 def sharing(library: str, call: str, name: str) -> list[str]:
-    """The end of a script: what a call returns lies in the memory of another array."""
+    """The end of a script: the result of a call shares memory with the array `name`."""
     return [
         f"out = {call}",
         f"shared = {OVERLAP[library].format('out', name)}",
@@ -182,7 +182,7 @@ def sharing(library: str, call: str, name: str) -> list[str]:
 
 
 def imported(origin: str, libraries: Sequence[str]) -> list[str]:
-    """The lines that import what stands at `origin`, NumPy and other libraries."""
+    """The lines that import the object at `origin`, NumPy and other libraries."""
     place, _, name = origin.rpartition(":")
     lines = [*found_from(place), "import numpy as np", *libraries]
     place = Path(place).stem if place.endswith(".py") else place
@@ -191,32 +191,32 @@ def imported(origin: str, libraries: Sequence[str]) -> list[str]:
 
 @cache
 def installed() -> frozenset[Path]:
-    """The folders in which Python finds modules by itself."""
+    """The folders that Python searches for modules by itself."""
     folders = (*sysconfig.get_paths().values(), *site.getsitepackages(), site.getusersitepackages())
     return frozenset(Path(folder).resolve() for folder in folders)
 
 
 def classes(problem: Any) -> list[str]:
-    """The classes that `source` names, those of the same module first."""
+    """The classes that `source` names, that of the problem first."""
     inside = [type(x).__name__ for _, x in values(problem) if is_dataclass(x)]
     return [type(problem).__name__, *inside]
 
 
 @cache
 def letters(kind: type) -> tuple[str, ...]:
-    """The names of the axes of a kind of problem."""
+    """The names of the axes of a class of problems."""
     lengths = (n for n, x in vars(kind).items() if isinstance(x, Length | property))
     return tuple(name for name in lengths if len(name) == 1 and name.isupper())
 
 
 @cache
 def optional(kind: Any) -> tuple[tuple[str, Any], ...]:
-    """What may be left out of a kind of problem, by name, and what it then is."""
+    """The options of a class of problems by name, each with its default."""
     left = {*kind.shown_elsewhere, "seed"}
     optional = (f for f in fields(kind) if f.default is not MISSING and f.name not in left)
     return tuple((f.name, f.default) for f in optional)
 
 
 def values(problem: Any) -> Iterator[tuple[str, Any]]:
-    """All that a problem is made of, by name."""
+    """All fields of a problem, by name."""
     return ((field.name, getattr(problem, field.name)) for field in fields(problem))

@@ -1,8 +1,8 @@
 """What the mathematics of attention leaves open: conventions, and their choices.
 
-A caller declares what was chosen; what is asked of a single call is an option instead. Some are
-turned round where a function is called (`plug.conventions`), and others are part of the problem
-that it is put: `as_chosen` has these.
+A caller declares a convention once; what may differ from call to call is an option instead. Some
+conventions are converted where a function is called (`plug.conventions`). Others are fields of the
+problem that the function gets; `as_chosen` gives these.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ from spec.notation import Posed, Products
 from spec.subject import Subject
 
 # The default first.
-# Who is idle as truth values (a boolean mask, causality) hide every key follows `idle`, and
-# who is so by -inf in an additive mask follows `idle bias`.
+# `idle` is for queries that booleans (a boolean mask, causality) mask fully, and `idle bias` for
+# queries that -inf in an additive mask masks fully.
 CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "idle": ("zero", "nan", "uniform"),
     "idle bias": ("as idle", "zero", "nan", "uniform"),
@@ -38,12 +38,12 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "lengths": ("any", "equal"),
 }
 
-# What nobody declares, as a problem shows it (`plug.units`): how the sums of products are made.
+# Never declared, but detected with a problem (`plug.units`): how sums of products are rounded.
 SUMS = ("sums", "cut off")
 
 
 def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
-    """What is so of a problem put to whoever chose so; the default of what nobody chose."""
+    """The fields of a problem for these choices; defaults for conventions not among them."""
     window, slopes = chosen.get("window corner"), chosen.get("slopes corner")
     return {
         "corner": chosen.get("causal", Problem.corner),
@@ -60,21 +60,21 @@ def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
 
 
 def products_as(chosen: Mapping[str, str]) -> Products:
-    """What matrix units are granted (`rounding.units`)."""
+    """The arithmetic that matrix units may use (`rounding.units`)."""
     if chosen.get("products") == "tf32":
         return "tf32"
     return "cut" if SUMS in chosen.items() else "exact"
 
 
-# Of kinds that leave nothing else open.
+# For kinds that leave nothing else open.
 OF_UNITS = {"products": CONVENTIONS["products"]}
 
 
 def granted(record: Any, problem: Posed) -> Any:
-    """The problem, with what is granted to units as the record chose it."""
+    """The problem with the arithmetic of matrix units that the record chose."""
     return problem.but(products=products_as(record.chosen))
 
 
 def declaring(record: Subject, declared: Mapping[str, str]) -> Any:
-    """The record with the conventions that are declared."""
+    """The record with the declared conventions."""
     return record.but(conventions={**record.chosen, **declared})

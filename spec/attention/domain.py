@@ -1,12 +1,12 @@
-"""Where the clauses quantify: attention problems, and how they are drawn.
+"""The domains of attention clauses: which problems a clause is about, and how they are drawn.
 
 A domain is data: `Problems(square=True, masks=BOOLEAN)` says which problems a clause is about, and
-`problem` makes choices into one of those that an implementation answers. A domain never filters:
-what it cannot use it does not draw.
+`problem` turns choices into one of those that an implementation supports. A domain never filters:
+it does not draw what it cannot use.
 
-Small problems are drawn entry by entry, so that they shrink to zeros; larger ones have their sizes
-and families drawn, and their entries from a drawn seed. Sizes shrink to one batch, one head, one
-query and one key.
+Small problems are drawn entry by entry, so that they shrink to zeros. Of larger ones, the sizes and
+families are drawn, and the entries come from a drawn seed. Sizes shrink to one batch element, one
+head, one query and one key.
 """
 
 from collections.abc import Mapping
@@ -41,8 +41,8 @@ from spec.sizes import OF_QUERIES, Limits, Tiled, sizes
 from spec.subject import holding
 
 PLAIN = ("none",)
-# A fault that only idle queries show is for the clauses about them and for section A; one at the
-# end of many keys is for the clause about tiles. A slight bias is for sizes that come but once.
+# Bugs of fully masked queries are for the clauses about these and for section A; bugs at the end of
+# many keys, for the clause about tiles. A slight bias is for sizes that are drawn only once.
 IDLE, ENDS, SLIGHT = kinds.LEAVE_QUERIES_IDLE, kinds.AT_THE_END, kinds.SLIGHT
 BOOLEAN = tuple(x for x in kinds.BOOLEAN if x not in (*IDLE, *ENDS))
 ADDITIVE = tuple(x for x in kinds.ADDITIVE if x not in (*IDLE, *ENDS, *SLIGHT))
@@ -55,17 +55,17 @@ class Problems:
     """A domain of problems.
 
     masks: the kinds to draw from. families: of entries. cotangents: the log-sum-exp has one too.
-    causal: True or False asks for one of the two. windows: likewise, and they are not drawn where
-    causality is not: who does without one does without places. firsts: likewise, of keys that stay
-    in sight of a window. caps, sinks, slopes, segments, positions: likewise. shifts: something is
-    added to all scores of a query, so no sum is capped. square: N = M. grouped: G < H. scales:
-    "default" asks for none, "asked" for any, ("odd",) for one that is zero or negative. in_rows:
-    row t is place t: where texts start anew, none are drawn. least: the smallest B, H, N, M to draw
-    (a clause that moves the second key needs one). empty: sizes of zero may occur. equal_widths: D
-    = E. modest: N and M of at most 33, for a clause that looks at every weight. tiled: enough
-    "keys" (or "queries") for several tiles, and few of the other; "ends": keys as many as tiles
-    hold, and a few more. wide: D of 63 and more. each: all sizes in turn, and N = M if it is
-    causal, so that the last key is seen. few: in every second problem one option is asked, or two.
+    causal: True or False requires one of the two. windows: likewise; without True, none are drawn
+    if causality is excluded, as such a clause does not use positions. firsts: likewise, for leading
+    keys that windows keep visible. caps, sinks, slopes, segments, positions: likewise. shifts:
+    something is added to all scores of a query, so no sum is soft-capped. square: N = M. grouped: G
+    < H. scales: "default" gives none, "asked" any, ("odd",) zero or a negative one. in_rows: row t
+    is position t, so no segments are drawn in which positions restart. least: the smallest B, H, N,
+    M (a clause that moves the second key needs two). empty: sizes of zero may occur. equal_widths:
+    D = E. modest: N and M of at most 33, for a clause that checks every weight. tiled: enough
+    "keys" (or "queries") for several tiles, and few of the other; "ends": a few more keys than
+    tiles hold. wide: D of 63 and more. each: all sizes take turns, and N = M if causal, so that the
+    last key is visible. few: every second problem has one or two options only.
     """
 
     masks: tuple[str, ...] = ANY
@@ -96,9 +96,9 @@ class Problems:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the domain cannot do without, and a clause over it needs as well."""
+        """The capabilities that the domain always requires, as does every clause over it."""
         masked = "none" not in self.masks
-        boolean = any(kind in kinds.BOOLEAN for kind in self.masks)  # asked of who takes these only
+        boolean = any(kind in kinds.BOOLEAN for kind in self.masks)  # which then suffice
         others = asking.others(self)
         always = {MASK: masked, CAUSAL: self.causal, **others}
         asked: dict[str, Any] = {
@@ -126,7 +126,7 @@ class Problems:
         seeded = partial(entries.entries, scale=1.0 if scale is None else scale, dtype=scope.dtype)
         q, k, v, dout = entries.drawn(choices, self.families, size.shapes, seeded)
         if size.M == 0:
-            q = np.zeros_like(q)  # that nothing of them is read without keys is T10
+            q = np.zeros_like(q)  # T10 tests that they are not read without keys
         window = windows.drawn(choices, domain, scope.answers, beside, size)
         said = {MASK: kind != "none", CAUSAL: causal, WINDOW: window != UNBOUNDED}
         first = windows.first(choices, domain, scope, window, size, said)
@@ -176,7 +176,7 @@ DENSE_MEMORIES: tuple[Memory, ...] = (*TIDY, "transposed", "offset", "expanded")
 MEMORIES: tuple[Memory, ...] = (*DENSE_MEMORIES, "strided")
 
 
-# What a domain has to say for an option not to be asked, and for it to be.
+# The fields by which a domain excludes an option, and by which it requires one.
 OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     Capability.MASK: ({"masks": PLAIN}, {"masks": (*BOOLEAN, "idle")}),
     Capability.BIAS: ({"masks": PLAIN}, {"masks": (*ADDITIVE, "additive idle", *SLIGHT)}),
@@ -194,9 +194,9 @@ OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
 
 
 def _with_few_options(choices: Choices, domain: Problems, answers: frozenset[str]) -> Problems:
-    """The domain, or that part of it in which one option is asked or two, of those answered.
+    """The domain, or the part of it in which one or two supported options are used.
 
-    What the domain rules out is not one of them.
+    Options that the domain excludes are not among them.
     """
     there = _options(domain, answers)
     if not there or choices.pick((False, True)):
@@ -206,7 +206,7 @@ def _with_few_options(choices: Choices, domain: Problems, answers: frozenset[str
 
 @cache
 def _options(domain: Problems, answers: frozenset[str]) -> tuple[str, ...]:
-    """Those that are answered, and that a domain does not rule out."""
+    """The supported options that a domain does not exclude."""
     asks = {x: [*has.items()] for x, (_, has) in OPTIONS.items() if x in answers}
     out = {(name, True) for name, has in vars(domain).items() if has is False}
     return tuple(x for x, (has,) in asks.items() if has not in out)
@@ -214,9 +214,9 @@ def _options(domain: Problems, answers: frozenset[str]) -> tuple[str, ...]:
 
 @cache
 def _asking(domain: Problems, wanted: frozenset[str]) -> Problems:
-    """The part of a domain in which some options are asked, and no others."""
+    """The part of a domain in which these options are used, and no others."""
     said: dict[str, Any] = {}
-    for asked in (False, True):  # of two kinds of mask the second is had
+    for asked in (False, True):  # of two kinds of mask, the second wins
         for option, ways in OPTIONS.items():
             said |= ways[asked] if (option in wanted) == asked else {}
     masks = tuple(kind for kind in said["masks"] if kind in domain.masks)
@@ -224,7 +224,7 @@ def _asking(domain: Problems, wanted: frozenset[str]) -> Problems:
 
 
 def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
-    """What sizes the domain and the scope both allow for what is asked."""
+    """The sizes that the domain and the scope both allow with these options."""
     answers = scope.answers
     square = domain.square or (domain.each and Capability.CAUSAL in asked)
     square = square or bool(domain.segments and Capability.OTHERS not in answers)

@@ -1,52 +1,53 @@
-"""What can be said of an attention problem, in a word each; sizes are compared as letters.
+"""The words for attention problems. Sizes are compared by the letters of their axes.
 
-    an idle query       every key is hidden from some query: by truth values, which are those of a
-                        mask or of causality, or by -inf in an additive mask
-    scores above 88     a query has such a score of a key that it sees, its bias included;
+    an idle query       a query is fully masked: by truth values, which are all masks but an
+                        additive one, or by -inf in an additive mask
+    scores above 88     a query has such a score with a visible key, its bias included;
                         exp(88) is the end of float32, exp(11) that of float16
     scores beyond 50    above 50, or below -50
     scores 80 apart     the highest of a problem and the lowest; float32 hardly has exp(-80)
-    scores of a query 80 apart  those of the keys that it sees
-    biases of either kind  finite ones of an additive mask, or those of slopes
-    a hidden key ahead  one that is hidden would have a larger score than all that are seen, or is
-                        NaN; far ahead, if a penalty of ten thousand does not leave it far behind
-    a key no penalty hides   a hidden key is far ahead, or no other is seen by its query
-    a key no fill of -1e30 hides   its query sees others or a sink, and these score lower alone
-    a weight of next to nothing   a query sees something, and a key has none of its weight, or less
-                        than exp(-64), where some clip the exponent
-    a key in the future  causality hides a key that nothing else does
-    a key behind the window  and one ahead of it: its bound does
-    a mask that tells   it hides a key that nothing else does, or adds to the score of one seen
-    a key at the left bound  and one at the right: it is seen, and the next one is not
+    scores of a query 80 apart  the same for the visible keys of one query
+    biases of either kind  finite ones of an additive mask, or those of ALiBi slopes
+    a hidden key ahead  a masked key would have a larger score than all visible ones, or is NaN;
+                        far ahead: a penalty of ten thousand does not leave it far behind
+    a key no penalty hides   a masked key is far ahead, or its query is fully masked
+    a key no fill of -1e30 hides   a query has masked keys, and its visible ones and its sink score
+                        about as low as that, or lower
+    a weight of next to nothing   a query is not fully masked, and a key has none of its weight,
+                        or less than exp(-64), where some kernels clip the exponent
+    a key in the future  causality masks a key that nothing else does
+    a key behind the window  the left bound does; a key ahead of the window: the right one does
+    a mask that tells   it matters: only the mask masks some key, or it adds to a visible score
+    a key at the left bound  and one at the right: it is visible, and the next one is not
     a padding mask      it has one row for all queries
-    a mask of outer axes   of heads, of batches, or of both
+    a mask of outer axes   it is written out along the axis of heads, of batches, or both
     an uneven mask      its entries are not all the same
-    a mask broadcast inside   its entries, repeated in their order, do not make the whole mask: an
-                        axis stands for several behind one that is written out
-    an inexact scale    the one that applies, asked for or not, is no power of two: products round
-    a scale other than 1   likewise
-    several scores      more than one key, or one and a sink: there is something to weigh
-    places off their rows  positions are others than the rows', and something goes by them
-    keys off their rows  theirs are, as those of queries may be
-    keys out of step    their places do not count up by one, and something goes by them
-    places apart        queries stand elsewhere than keys, and something goes by that
-    places beyond the rows  a token stands behind the last row of keys, and something goes by it
-    places out of order  a key stands before one with a lower number
+    a mask broadcast inside   an axis is broadcast behind one that is written out: the entries,
+                        repeated in their order, do not make the whole mask
+    an inexact scale    the scale, given or default, is no power of two: products round
+    a scale other than 1   likewise, given or default
+    several scores      more than one key, or a key and a sink: the softmax is not trivial
+    places off their rows  given positions change distances or leading keys, and are used
+    keys off their rows  key positions are not the row numbers; queries off their rows likewise
+    keys out of step    key positions do not count up by one, and are used
+    places apart        positions of queries differ from those of keys, and are used
+    places beyond the rows  a position lies behind the last row of keys, and is used
+    places out of order  a key comes before one with a lower position
     places below zero   and places beyond 256, in either sign: of a query or of a key
-    texts apart         a key is hidden from a query as it is of another text, or padding
-    texts out of order  a token is of a text with a lower number than one before it
-    texts beyond 255    a token is of a text with a larger number
-    texts 256 apart     a key is hidden as the number of its text differs by a multiple of that
-    padding             a query or a key with a negative segment; on both sides, of each
-    a sink above all scores  for some query and its head: most of the weight is nobody's
-    scores beyond the cap  the product of a query and a key that it sees, as it is before the cap
+    texts apart         a key is masked for a query as its segment differs, or is padding
+    texts out of order  a token has a lower segment than one before it
+    texts beyond 255    a token has a larger segment
+    texts 256 apart     a key is masked, and its segment differs by a multiple of that
+    padding             a query or a key with a negative segment; on both sides: one of each
+    a sink above all scores  for some query and its head: most of the weight has no value
+    scores beyond the cap  the product of a query and a visible key is, before the soft-cap
     a length above 16   of the queries, or of the keys
-    an axis of one      the output has one, along which it may be lost
+    an axis of one      the output has one, which code may drop
     entries beyond 8    in either sign: of q, k or v
-    tiny values         one is next to the smallest normal number, and a mean may lie below that
+    tiny values         one is close to the smallest normal number, and a mean may lie below that
     entries of more than 11 bits   of q, k or v; float16 and TF32 keep 11
 
-What asks for an option is said by the rows of `spec.attention.options`.
+The words for the use of an option follow the rows of `spec.attention.options`.
 """
 
 from collections.abc import Mapping
@@ -77,7 +78,7 @@ BELOW = ("-50", "-1000", "-30000", "-1e30")
 FILLS = ("-10000", "-30000", "-1e30")
 FARTHER = (256, 30000, 10000000)
 LARGE, LOW = (8, 100), (-1000, -10000)
-FULL = (15, 255)  # what four bits hold, and a byte
+FULL = (15, 255)  # the largest number of four bits, and of a byte
 
 HOLDS = {option.capability: option.holds for option in SINGLE}
 WORDS: Mapping[str, Feature] = {

@@ -1,7 +1,7 @@
-"""How arrays reach who has keys in a cache, or texts packed.
+"""How arrays are passed to a function with a paged KV cache or packed sequences.
 
-In pages of what size, how many of the keys new, and with how many tokens of no text behind the last
-one: it is nothing to who has whole arrays, and to no answer.
+This is the page size, the number of new keys, and the number of padding tokens after the last
+sequence. It does not affect a function of dense arrays, and never changes a result.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any
 from spec.attention.options import Capability
 from spec.choices import Choices
 
-PAGES = (0, 3, 1, 2, 4, 7, 16)  # keys in a page, 0 being no pages
+PAGES = (0, 3, 1, 2, 4, 7, 16)  # keys per page; 0 for no pages
 ADDED = (0, 0, 1, 2, 3)
 SPARE = (0, 0, 1, 5)
 HELD: Mapping[str, tuple[Capability, tuple[int, ...]]] = {
@@ -21,5 +21,5 @@ HELD: Mapping[str, tuple[Capability, tuple[int, ...]]] = {
 
 
 def drawn(choices: Choices, answers: frozenset[str]) -> Mapping[str, Any]:
-    """What a problem says of it, to who can be told."""
+    """The fields `page`, `added` and `spare` of a problem, as far as they are supported."""
     return {x: choices.pick(some) for x, (kind, some) in HELD.items() if kind in answers}

@@ -1,6 +1,6 @@
-"""Clauses that other people's attention functions are known to break, each with its reason.
+"""Clauses that other people's attention functions are known to break, each with the reason.
 
-What stands here was found by the specification itself, at the versions named.
+This specification found all of them, at the versions named.
 """
 
 from spec.kind import Deviation, Known
@@ -16,7 +16,7 @@ NO_KEYS = Deviation(
     "where that sum overflows (pytorch/pytorch#175063; smallest: one query of width two)",
 )
 
-# By origin and device: whatever is called there, under any name; what is not here has none.
+# By origin and device, whatever name the target has; targets that are not listed have none.
 KNOWN: Known = {
     ("torch.nn.functional:scaled_dot_product_attention", "cpu"): (ODD_SCALES, NO_KEYS),
     ("oracles.sdpa:flash", "cpu"): (ODD_SCALES, NO_KEYS),

@@ -1,9 +1,8 @@
-"""What a mask can be: which keys are hidden, in which form it is handed over.
+"""The kinds of mask, and the forms in which a mask is passed.
 
-A mask is first a choice of forbidden keys (or of numbers to add), of the full
-shape (B, H, N, M) or of a part of it, and then one of its broadcast forms: an
-axis of length 1 stands for all of B, H, N or M, and leading axes may be left
-out. Every form means the same as the mask written out.
+A mask first decides which keys are masked (or which numbers are added), in the full shape (B, H, N,
+M) or a part of it. It then has one of the broadcast forms: an axis of length 1 stands for all of B,
+H, N or M, and leading axes may be left out. Every form means the same as the mask written out.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ from spec.stream import Stream
 Shape = tuple[int, int, int, int]
 Kind = Callable[[Stream, str, Shape], Array]
 
-# Broadcast forms: which of the axes B, H, N, M are written out; None leaves the axis out.
+# Broadcast forms: which of the axes B, H, N, M are written out (1); None leaves the axis out.
 FORMS: Mapping[str, tuple[int | None, int | None, int | None, int | None]] = {
     "N M": (None, None, 1, 1),
     "B H N M": (1, 1, 1, 1),
@@ -33,19 +32,19 @@ FORMS: Mapping[str, tuple[int | None, int | None, int | None, int | None]] = {
 
 
 def shaped(form: str, shape: Shape) -> tuple[int, ...]:
-    """The shape that a mask of this form has on a problem of sizes (B, H, N, M)."""
+    """The shape of a mask of this form, for a problem of sizes (B, H, N, M)."""
     kept = zip(FORMS[form], shape, strict=True)
     return tuple(size if axis else 1 for axis, size in kept if axis is not None)
 
 
 def all_true(chance: Stream, form: str, shape: Shape) -> Array:
-    """Hides nothing."""
+    """Masks nothing."""
     del chance
     return np.ones(shaped(form, shape), dtype=bool)
 
 
 def scattered(chance: Stream, form: str, shape: Shape) -> Array:
-    """Hides keys here and there, but leaves every query at least one."""
+    """Masks random keys, but leaves every query at least one."""
     *rows, M = shaped(form, shape)
     allowed = chance.random(*rows, M) < chance.choice((0.3, 0.7, 0.95))
     if M:
@@ -54,7 +53,7 @@ def scattered(chance: Stream, form: str, shape: Shape) -> Array:
 
 
 def padding(chance: Stream, form: str, shape: Shape) -> Array:
-    """Hides the keys beyond a length that each sequence has."""
+    """Masks the keys beyond a length that each sequence has."""
     del form
     B, _, _, M = shape
     lengths = chance.integers(min(1, M), M + 1, B)
@@ -62,7 +61,7 @@ def padding(chance: Stream, form: str, shape: Shape) -> Array:
 
 
 def window(chance: Stream, form: str, shape: Shape) -> Array:
-    """Shows a query only a band of keys around it; queries beyond the last key look around that."""
+    """Leaves each query a band of keys around it (around the last key for later queries)."""
     del form
     _, _, N, M = shape
     left, right = chance.integers(0, 4, 2)
@@ -71,7 +70,7 @@ def window(chance: Stream, form: str, shape: Shape) -> Array:
 
 
 def tiles(chance: Stream, form: str, shape: Shape) -> Array:
-    """Hides a long run of keys, so that whole tiles of an implementation are forbidden."""
+    """Masks a long run of keys, so that an implementation has fully masked tiles."""
     allowed = np.ones(shaped(form, shape), dtype=bool)
     M = allowed.shape[-1]
     first, last = (
@@ -82,7 +81,7 @@ def tiles(chance: Stream, form: str, shape: Shape) -> Array:
 
 
 def tail(chance: Stream, form: str, shape: Shape) -> Array:
-    """Hides the last keys alone, or all keys but these, which a loop over tiles reads last."""
+    """Masks the last keys, or all keys but these, which a loop over tiles reads last."""
     *rows, M = shaped(form, shape)
     first = M - chance.integers(1, chance.choice((2, 4, 32)), (*rows, 1))
     last = np.arange(M) >= np.maximum(first, min(M, 1))  # one key is left
@@ -90,7 +89,7 @@ def tail(chance: Stream, form: str, shape: Shape) -> Array:
 
 
 def idle(chance: Stream, form: str, shape: Shape) -> Array:
-    """Hides keys here and there, and from some queries every key."""
+    """Masks random keys, and every key for some queries."""
     allowed = scattered(chance, form, shape)
     rows = chance.random(*allowed.shape[:-1]) < 0.5
     allowed[rows] = False
@@ -98,32 +97,32 @@ def idle(chance: Stream, form: str, shape: Shape) -> Array:
 
 
 def additive_slight(chance: Stream, form: str, shape: Shape) -> Array:
-    """Finite numbers of about one to add to the scores, beside which no key is nothing."""
+    """Finite numbers of about one to add to the scores; every key keeps some weight."""
     return chance.normal(*shaped(form, shape))
 
 
 def additive(chance: Stream, form: str, shape: Shape) -> Array:
-    """Finite numbers to add to the scores, slight or not."""
+    """Finite numbers to add to the scores, of about one or about eight."""
     return additive_slight(chance, form, shape) * chance.choice((1.0, 8.0))
 
 
 def additive_with_holes(chance: Stream, form: str, shape: Shape) -> Array:
-    """Finite numbers, and -inf at forbidden keys."""
+    """Finite numbers, and -inf at masked keys."""
     return np.where(scattered(chance, form, shape), additive(chance, form, shape), -np.inf)
 
 
 def additive_tail(chance: Stream, form: str, shape: Shape) -> Array:
-    """Finite numbers, and -inf at the last keys, or at all but these."""
+    """Finite numbers, and -inf at the last keys, or at all keys but these."""
     return np.where(tail(chance, form, shape), additive(chance, form, shape), -np.inf)
 
 
 def additive_idle(chance: Stream, form: str, shape: Shape) -> Array:
-    """Zero, or -inf; from some queries every key is hidden."""
+    """Zero, or -inf; some queries are fully masked."""
     return np.where(idle(chance, form, shape), 0.0, -np.inf)
 
 
 def additive_large(chance: Stream, form: str, shape: Shape) -> Array:
-    """Large penalties such as -1e4, which are finite and so hide nothing by themselves."""
+    """Large penalties such as -1e4, which are finite and so do not mask a key."""
     return chance.choices((0.0, -32.0, -1024.0, -8192.0), *shaped(form, shape))
 
 
@@ -140,7 +139,7 @@ LEAVE_QUERIES_IDLE = ("idle", "additive idle")
 AT_THE_END = ("tail", "additive tail")
 SLIGHT = ("additive slight",)
 OF_ONE_FORM = ("padding", "window")
-OF_ROWS = ("window",)  # have a row for every query, whatever form is asked for
+OF_ROWS = ("window",)  # have a row for every query, in any form
 KINDS = {**BOOLEAN, **ADDITIVE}
 # Kinds whose masks have the same shape and dtype, for the same form.
 ALIKE: Mapping[str, frozenset[str]] = {
@@ -154,8 +153,8 @@ def mask(
 ) -> Array | None:
     """The mask of a kind and a form for sizes (B, H, N, M); None for the kind "none".
 
-    Beside `causal`, which leaves the first query one key, that key is shown, so that only
-    the kinds in LEAVE_QUERIES_IDLE do what their name says.
+    With `causal`, the first query has only the first key, so no mask hides that key. Otherwise
+    kinds outside LEAVE_QUERIES_IDLE would give fully masked queries.
     """
     if kind not in KINDS:
         return None
@@ -169,8 +168,8 @@ def mask(
 def low(chance: Stream, N: int, M: int, dtype: str) -> tuple[Array, Array]:
     """Biases c_i or 2 c_i, all of them far below zero, and where they are c_i.   two of (N, M)
 
-    Every query has one of c_i at least. c is -2^14 or far lower, so exp(c) is nothing beside
-    1; and a power of two, so that whoever counts in bits rounds c and 2 c alike.
+    Every query has at least one c_i. c is -2^14 or far lower, so exp(c) is negligible against 1. It
+    is a power of two, so that exponentials of base 2 round c and 2 c alike.
     """
     exponents = [x for x in (14, 30, 100, 126, 1022) if x < FORMATS[dtype].highest]
     c = -(2.0 ** chance.choices(exponents, N, 1))

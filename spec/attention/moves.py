@@ -1,13 +1,12 @@
-"""Ways to move a problem: what a law changes, with everything that has to change along.
+"""Moves: how a clause changes a problem, with everything that has to change along.
 
-Each returns a new problem. Selecting along an axis selects in the mask too, and in
-every option that is an array, where it has that axis written out. A causal problem, and
-one with a window, knows its keys and queries by their place, so a move that changes places first
-writes its mask out (`written_out`), and then the mask alone says what is forbidden. Segments are
-written out along with them; by themselves they move with their tokens. Slopes go by places too,
-and as a bias they may need more digits than a format has (`with_slopes_as_a_bias`), so that such a
-move is for problems without. Positions move with their tokens, where both sides have them
-(`placed`): who has some can be moved as he is.
+Each returns a new problem. Selecting along an axis also selects in the mask, and in every option
+that is an array with that axis written out. Causality and windows depend on positions, so a move
+that changes positions first writes them into the mask (`written_out`), which then alone decides
+what is masked. Segments are written into it too; otherwise they move with their tokens. ALiBi
+slopes depend on positions as well. As a bias they may need more digits than a format has
+(`with_slopes_as_a_bias`), so such a move is for problems without slopes. Given positions move with
+their tokens if both sides have them (`placed`), and need not be written out.
 """
 
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from spec.notation import Array, Index
 
 
 def written_out(problem: Problem) -> Problem:
-    """The same problem with all that hides keys as one mask (B, H, N, M)."""
+    """The same problem with all that masks keys as one mask (B, H, N, M)."""
     if problem.mask is not None and problem.mask.dtype != bool:
         mask: Array = np.where(problem.allowed, problem.mask, -np.inf)
     else:
@@ -31,15 +30,15 @@ def written_out(problem: Problem) -> Problem:
 
 
 def _nothing_hidden(problem: Problem) -> Mapping[str, Any]:
-    """What hides no key; but segments stay where places start anew in each: slopes go by these."""
+    """Options that mask no key; segments stay if positions restart in each, for slopes."""
     texts = {"query_segments": problem.query_segments, "key_segments": problem.key_segments}
     return {**NOTHING_HIDDEN, **(texts if problem.restarts else {})}
 
 
 def placed(problem: Problem) -> Problem:
-    """The same problem with positions of both sides, where it has those of one: it counts from 0.
+    """The same problem with positions of both sides, if it has those of one: it counts from 0.
 
-    Where it has none, a corner may tell other places for windows than for causality: it has none.
+    Without any, it stays as it is: alignment may differ between windows and causality.
     """
     if not problem.placed:
         return problem
@@ -49,9 +48,9 @@ def placed(problem: Problem) -> Problem:
 
 
 def with_slopes_as_a_bias(problem: Problem) -> Problem:
-    """The problem with all that is added and forbidden as a mask (B, H, N, M), and no slopes.
+    """The problem with all biases and masked keys in one mask (B, H, N, M), and no slopes.
 
-    What is added is rounded to the format of the problem, in which functions have their masks.
+    The biases are rounded to the format of the problem, in which functions get their masks.
     """
     mask = np.where(problem.allowed, rounded(problem.bias, problem.dtype), -np.inf)
     return problem.but(mask=mask, slopes=None, **NOTHING_HIDDEN)
@@ -84,7 +83,7 @@ def of_groups(problem: Problem, index: Index) -> Problem:
 
 
 def of_one_key_head_each(problem: Problem) -> Problem:
-    """Every key head written out once for each query head that reads it: G = H."""
+    """Every key head repeated for each query head that reads it: G = H."""
     k, v = (definition.shared(x, problem.H) for x in (problem.k, problem.v))
     return problem.but(k=k, v=v)
 
@@ -97,17 +96,17 @@ def with_values(problem: Problem, v: Array) -> Problem:
 
 
 def with_bias(problem: Problem, bias: Array) -> Problem:
-    """`bias`, broadcastable to (B, H, N, M), added to the scores instead of the mask there was.
+    """`bias`, broadcastable to (B, H, N, M), added to the scores instead of the given mask.
 
-    What was forbidden stays so, by -inf; and slopes stay, as nothing changes its place.
+    Masked keys stay masked, by -inf. Slopes stay as well, as no position changes.
     """
     return problem.but(mask=np.where(problem.allowed, bias, -np.inf), **_nothing_hidden(problem))
 
 
 def with_the_sink_as_a_key(problem: Problem) -> Problem:
-    """The same problem with one more key, of value zero, whose score is the sink: it hides nobody.
+    """The same problem with the sink as one more key, of value zero, which is never masked.
 
-    Raises ValueError: a bias is capped as well, and so would be the sink.
+    Raises ValueError if a bias is soft-capped as well: the sink would be, too.
     """
     assert problem.sinks is not None
     if problem.softcap is not None and problem.caps_bias and problem.bias.any():
@@ -131,16 +130,14 @@ def with_the_sink_as_a_key(problem: Problem) -> Problem:
 
 
 def permutation(problem: Problem, length: int) -> Array:
-    """A permutation of `length` places that the problem's seed settles; never the identity
-    where there is another one."""
+    """A permutation of `length` positions, from the seed; not the identity if avoidable."""
     order = problem.chance().permutation(length)
     return np.roll(order, 1) if (order == np.arange(length)).all() else order
 
 
 def unshared(problem: Problem) -> Problem:
-    """The same problem, nothing in its arrays being shared because it happens to be equal.
+    """The same problem, with no memory layout that depends on equal numbers.
 
-    A layout that follows the numbers changes with them, and other strides may well be
-    another order of adding up.
+    Such a layout changes with the numbers, and other strides may change the order of a sum.
     """
     return problem.but(memory="contiguous") if problem.memory == "expanded" else problem

@@ -1,13 +1,13 @@
-"""The options of an attention problem, a row each: what there is to know of one stands here.
+"""The options of an attention problem, a row for each: its names, a test and small problems.
 
-    Parameter   what a caller says beside q, k and v: how functions spell it, and what says nothing
-    Option      a kind of problem that may be refused: what asks for it, and small problems of it
-    PAIRS       parameters that are answered one by one, and by many functions not together
+    Parameter   an argument in addition to q, k and v: its names, and its neutral value
+    Option      a kind of problem that may be unsupported: a test, and small problems of it
+    PAIRS       parameters that many functions support alone, and not together
 
-How functions are called, with what they are tried out before anything is judged, what they may
-leave out, how a problem is made plainer and how the mistakes are called is read from these rows.
-What an option *means* is said by `notation` and `definition`, what it costs in digits by
-`rounding`; it is drawn by `asking`.
+These rows determine how functions are called, what they are probed with before any test, what they
+may leave out, how a problem is simplified and how the known bugs are called. `notation` and
+`definition` say what an option *means*, `rounding` says how it affects error bounds, and `asking`
+draws it.
 """
 
 from collections.abc import Iterator
@@ -23,10 +23,10 @@ from spec.subject import Backward
 
 
 class Capability(StrEnum):
-    """What a clause may ask of an attention function beyond the forward pass on the core.
+    """What a clause may need of an attention function beyond the forward pass in the basic case.
 
-    Capabilities are words, those that a certificate prints. Each chapter has its own; where two
-    have the same words they mean the same.
+    Capabilities are words that a certificate prints. Each chapter has its own; the same words mean
+    the same in two chapters.
     """
 
     GRADIENTS = Backward.GRADIENTS
@@ -97,12 +97,12 @@ QUERY_POSITIONS, KEY_POSITIONS = mates(
     ("query_positions", "position_ids", "q_positions"),
     ("key_positions", "kv_positions"),
 )
-# Of two mates, the first stands in pairs.
+# Pairs contain the first of two mates.
 POSITIONS, SEGMENTS = (QUERY_POSITIONS, KEY_POSITIONS), (QUERY_SEGMENTS, KEY_SEGMENTS)
 GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=True)
 
 OF_TOKENS = (*POSITIONS, *SEGMENTS)
-# In the order in which they are said; torch's own come first.
+# In the order in which they are passed; those of torch come first.
 PARAMETERS = (MASK, CAUSAL, SCALE, GROUPED, WINDOW, FIRST, CAP, SINKS, SLOPES, *OF_TOKENS)
 ARRAYS = tuple(parameter for parameter in PARAMETERS if parameter.axes)
 PLACED = (MASK, CAUSAL, WINDOW)
@@ -112,8 +112,8 @@ OF_TEXT = ((x, QUERY_SEGMENTS) for x in (*PLACED, *OF_SCORES))
 OF_PLACE = ((x, QUERY_POSITIONS) for x in (*PLACED, *OF_SCORES, QUERY_SEGMENTS))
 ALIKE = (*combinations(PLACED, 2), *BESIDE, *combinations(OF_SCORES, 2))
 BEFORE, BEHIND = (MASK, CAUSAL), (*OF_SCORES, QUERY_SEGMENTS, QUERY_POSITIONS)
-OF_FIRST = (*((x, FIRST) for x in BEFORE), *((FIRST, x) for x in BEHIND))  # as they are asked for
-PAIRS = (*ALIKE, *OF_FIRST, *OF_TEXT, *OF_PLACE)  # often refused
+OF_FIRST = (*((x, FIRST) for x in BEFORE), *((FIRST, x) for x in BEHIND))  # in the order of drawing
+PAIRS = (*ALIKE, *OF_FIRST, *OF_TEXT, *OF_PLACE)  # often unsupported
 
 SIZES = frozenset("BHGNMDE")
 
@@ -186,12 +186,12 @@ SINGLE = (
 
 
 def together(one: Parameter, other: Parameter) -> str:
-    """The capability of taking both at once."""
+    """The capability of supporting both at once."""
     return f"takes {one.noun} and {other.noun} together"
 
 
 def _pair(one: Parameter, other: Parameter) -> Option:
-    """The option of saying both, tried on small problems that say one and are of one size."""
+    """The option of using both; its small problems combine those of each, at the usual sizes."""
     asking = [[o for o in SINGLE if p in o.parameters] for p in (one, other)]
     tried = [{id(x): x for o in options for x in o.small}.values() for options in asking]
     small = ({**x, **y} for x in tried[0] for y in tried[1] if not SIZES & {*x, *y})
@@ -205,13 +205,13 @@ def _pair(one: Parameter, other: Parameter) -> Option:
 
 
 def _with_pairs() -> Iterator[Option]:
-    """Every row, and after that of its second parameter each pair."""
+    """Every row; each pair follows the row of its second parameter."""
     for option in SINGLE:
         yield option
         yield from (_pair(*pair) for pair in PAIRS if pair[1] in option.parameters)
 
 
-# Who computes fast with a mask and causality may do so for one width, and has no other way.
+# A kernel for a mask together with causality may support one width only, with no fallback.
 THREE = Option(
     Capability.WIDTHS_BESIDE,
     lambda p: p.E != p.D and MASK.asked(p) and p.causal,
@@ -223,7 +223,7 @@ KINDS: frozenset[str] = frozenset(option.capability for option in OPTIONS)
 
 
 def kinds_of(problem: Problem) -> frozenset[str]:
-    """The kinds of problem that `problem` is; empty for the core."""
+    """The kinds of problem that `problem` belongs to; empty in the basic case."""
     alone = [option.capability for option in (*SINGLE, THREE) if option.holds(problem)]
     asked = {x for x in PARAMETERS if x.asked(problem)}
     return frozenset((*alone, *(together(*pair) for pair in PAIRS if asked.issuperset(pair))))

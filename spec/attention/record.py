@@ -1,7 +1,7 @@
-"""An attention function as a record: its functions, conventions, and what it may leave out.
+"""An attention function as a record: its functions, its conventions, and what it leaves out.
 
-The core needs no option at all: 4-D arrays, E = D, sizes of at least one. Everything beyond it
-is a capability of `spec.attention.options`, which it may do without.
+The basic case needs no option at all: 4-D arrays, E = D, sizes of at least one. Everything else is
+a capability of `spec.attention.options`, which a record may lack.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,20 +17,21 @@ from spec.subject import Subject, not_offered
 
 @dataclass(frozen=True)
 class Implementation(Subject):
-    """One way to compute attention: plain functions of a problem, and what they leave out.
+    """One way to compute attention: plain functions of a problem, some of which may be left out.
 
-    forward: o (B, H, N, E)          weights: a (B, H, N, M)      lse: (B, H, N)
-    backward: Gradients, shaped like q, k and v
-    bias_gradient, sink_gradient, slope_gradient: shaped like mask, sinks and slopes
-    lse_backward: as backward, of problems in which the log-sum-exp has a cotangent
-    partial: Gradients of the inputs named
-    training: o, computed while gradients are recorded; forward: as inference computes it
-    call: the forward pass as its caller sees it
-    unsettled: backward with idle queries as they came, where `backward` is adapted to a
-        convention about them
-    All return float64 numbers, or raise `Violation` (a result of the wrong
-    shape or dtype) or `Refused`. The numbers of float64 results come as long
-    double, so that what a clause computes from them adds no error of its own.
+        forward: o (B, H, N, E)          weights: a (B, H, N, M)      lse: (B, H, N)
+        backward: Gradients, shaped like q, k and v
+        bias_gradient, sink_gradient, slope_gradient: shaped like mask, sinks and slopes
+        lse_backward: as backward, for problems in which the log-sum-exp has a cotangent
+        partial: Gradients of the inputs named
+        training: o, computed while gradients are recorded; forward: as inference computes it
+        call: the forward pass as its caller sees it
+        unsettled: backward before it is adapted to a convention about fully masked queries,
+            where `backward` is
+
+    All return float64 numbers, or raise `Violation` (a result of the wrong shape or dtype) or
+    `Refused`. The numbers of float64 results are long double, so that what a clause computes from
+    them adds no error.
     """
 
     forward: Callable[[Problem], Array]
@@ -72,9 +73,9 @@ class Implementation(Subject):
     }
 
     def kinds_of(self, problem: Problem) -> frozenset[str]:
-        """The kinds of problem that `problem` is; empty for the core."""
+        """The kinds of problem that `problem` belongs to; empty in the basic case."""
         sizes = {"lengths": [problem.M], "widths": [problem.D, problem.E]}
-        if Capability.QUERIES in self.answers:  # one query is one, whatever else is a multiple
+        if Capability.QUERIES in self.answers:  # a single query is exempt
             sizes["lengths"].append(problem.N)
         beside = {
             f"takes {name} that are no multiples of {number}"

@@ -1,8 +1,8 @@
-"""How texts lie in arrays that hold several: the segments of queries and of keys.
+"""How sequences are packed into arrays: the segments of queries and of keys.
 
-Mostly one text behind the other, each of any length in both arrays, so that some have no keys, some
-no queries, and some are not there at all. Now and then labels are no numbers in a row, the tokens
-of several texts take turns, or padding fills the end.
+Usually sequences follow one another, each of any length in both arrays, so that some have no keys,
+some have no queries, and some are absent. Sometimes labels are not consecutive numbers, the tokens
+of several sequences alternate, or padding fills the end.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from spec.subject import Refused
 if TYPE_CHECKING:
     from spec.attention.notation import Problem
 
-MOST = 4  # texts in a sequence
-LABELS = (3, 0, 7, 16, 19, 256, 259)  # in any order; some are alike in their last bits
+MOST = 4  # sequences in a batch element
+LABELS = (3, 0, 7, 16, 19, 256, 259)  # in any order; some are equal in their last bits
 
 
 def several(problem: Problem) -> bool:
-    """Whether segments tell more than one text in a sequence, or it is not at its start."""
+    """Whether there are segments that the length of one leading sequence does not describe."""
     return problem.query_segments is not None and lengths(problem) is None
 
 
 def apart(problem: Problem) -> bool:
-    """Whether there are segments, and those of keys are others than those of queries."""
+    """Whether there are segments, and those of keys differ from those of queries."""
     mine, theirs = problem.query_segments, problem.key_segments
     return mine is not None and not np.array_equal(mine, np.asarray(theirs))
 
 
 def lengths(problem: Problem) -> tuple[Array, Array] | None:
-    """How many queries and keys are of the only text of each sequence, where padding follows it.
+    """The numbers of queries and keys in the only sequence of each batch element, before padding.
 
-    None where that does not tell all that segments do.   two of (B,)
+    None if segments say more than that.   two of (B,)
     """
     if problem.query_segments is None or problem.key_segments is None:
         return None
@@ -52,17 +52,17 @@ def lengths(problem: Problem) -> tuple[Array, Array] | None:
 
 
 def of_queries(_: Array, problem: Problem) -> Array:
-    """Lengths (B,), behind which there is padding.
+    """The number of queries before the padding, (B,).
 
-    Raises Refused: they do not tell it.
+    Raises Refused if the segments say more than that.
     """
     return _told(problem)[0]
 
 
 def of_keys(_: Array, problem: Problem) -> Array:
-    """Lengths (B,), behind which there is padding.
+    """The number of keys before the padding, (B,).
 
-    Raises Refused: they do not tell it.
+    Raises Refused if the segments say more than that.
     """
     return _told(problem)[1]
 
@@ -75,18 +75,18 @@ def _told(problem: Problem) -> tuple[Array, Array]:
 
 
 def alike(segments: Array, problem: Problem) -> Array:
-    """Those of queries and of keys at once.
+    """One array of segments for queries and keys.
 
-    Raises Refused: they have others.
+    Raises Refused if theirs differ.
     """
     if apart(problem):
         raise Refused("one array of segments is that of queries and of keys")
     return segments.astype(np.int32)
 
 
-BOTH = "segment_ids"  # told once
+BOTH = "segment_ids"  # one argument for both
 LENGTHS = ("query_seq_lengths", "key_value_seq_lengths")
-# How else segments are told of queries and of keys, and what it is then that is told.
+# Other arguments for segments of queries and of keys, and the values that they get.
 TOLD: tuple[Mapping[str, Callable[[Array, Problem], Array]], ...] = (
     {LENGTHS[0]: of_queries, BOTH: alike},
     {LENGTHS[1]: of_keys},
@@ -96,10 +96,10 @@ TOLD: tuple[Mapping[str, Callable[[Array, Problem], Array]], ...] = (
 def drawn(
     seed: int, batch: int, queries: int, keys: int, *, many: bool = True, others: bool = True
 ) -> tuple[Array, Array]:
-    """Segments (B, N) and (B, M); those of keys are often those of queries where N = M.
+    """Segments (B, N) and (B, M); those of keys often equal those of queries if N = M.
 
-    many: of several texts, and not of one with padding behind it. others: those of keys may be
-    others than those of queries; if not, N = M.
+    many: of several sequences, not of one followed by padding. others: those of keys may differ
+    from those of queries; if not, N = M.
     """
     chance = Stream(seed)
     if not many:
@@ -117,14 +117,14 @@ def drawn(
 
 
 def of_one(chance: Stream, batch: int, length: int) -> Array:
-    """One text in each sequence, of any length, and padding behind it.   (B, length)"""
+    """One sequence in each batch element, of any length, and padding after it.   (B, length)"""
     ends = chance.integers(0, length + 1, batch)
     ends = np.where(chance.random(batch) < 0.25, length, ends)
     return np.where(np.arange(length) < ends[:, None], 0, -1)
 
 
 def in_a_row(chance: Stream, labels: Array, length: int, mixed: bool, padded: bool) -> Array:
-    """Segments of a sequence; mixed: texts take turns. padded: at the end there may be none."""
+    """Segments of a batch element. mixed: in random order. padded: some padding at the end."""
     cuts = np.sort(chance.integers(0, length + 1, len(labels) - 1))
     x = labels[cuts.searchsorted(np.arange(length), side="right")]
     x = chance.permutation(x) if mixed else x
@@ -132,7 +132,7 @@ def in_a_row(chance: Stream, labels: Array, length: int, mixed: bool, padded: bo
 
 
 class Text(NamedTuple):
-    """The sequence that a text stands in, and the rows there of its queries and of its keys."""
+    """The batch element of a sequence, and the rows there of its queries and of its keys."""
 
     sequence: int
     q: Array
@@ -140,7 +140,7 @@ class Text(NamedTuple):
 
 
 def of(problem: Problem) -> list[Text]:
-    """All texts of a problem, those without keys and without queries among them."""
+    """All sequences of a problem, including those without keys or without queries, and padding."""
     given = problem.query_segments, problem.key_segments
     whole = (np.zeros((problem.B, length), int) for length in (problem.N, problem.M))
     both = [zeros if x is None else x for x, zeros in zip(given, whole, strict=True)]
@@ -149,7 +149,7 @@ def of(problem: Problem) -> list[Text]:
 
 
 def _texts(queries: Array, keys: Array) -> Iterator[tuple[Array, Array]]:
-    """For each text of a sequence, which queries and which keys are of it."""
+    """For each sequence of a batch element, and padding, which queries and keys belong to it."""
     nobody = np.zeros(len(queries), bool), np.zeros(len(keys), bool)
     if (queries < 0).any():
         yield queries < 0, nobody[1]
@@ -161,7 +161,7 @@ def _texts(queries: Array, keys: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def added(problem: Problem) -> int:
-    """How many keys of each text are new, as far as all have so many."""
+    """The number of new keys in each sequence, at most the length of the shortest."""
     if not problem.added:
         return 0
     return min(problem.added, min((len(text.k) for text in of(problem)), default=0))

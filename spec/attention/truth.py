@@ -1,7 +1,7 @@
 """The definition as an implementation, its results rounded to the format of the problem.
 
-Clauses that it breaks on some problem say nothing about anyone else there; that is
-how the search for a smaller counterexample notices that it has left a domain.
+If it breaks a clause on some problem, that problem says nothing about any target. This is how the
+search for a smaller counterexample notices that it has left a domain.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from spec.notation import DTYPES, Array, Call
 
 
 def truth() -> Implementation:
-    """The definition: everything is offered, in every dtype."""
+    """The definition as a record that supports everything, in every dtype."""
     return Implementation(
         name="the definition",
         forward=_forward,
@@ -51,7 +51,7 @@ def _partial(problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
 
 
 def _bias_gradient(problem: Problem) -> Array:
-    """The gradient of the bias, summed over the axes along which the mask is shared."""
+    """The gradient of the bias, summed over the axes along which the mask is broadcast."""
     found = definition.gradients(problem).bias
     assert problem.mask is not None
     assert found is not None

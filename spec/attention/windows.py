@@ -1,7 +1,7 @@
-"""What windows a problem of a domain has, of those that an implementation answers.
+"""The window of a problem in a domain, as far as an implementation supports windows.
 
-A window ends within the keys more often than not. Where it has a bound to the left, the first keys
-of the text may stay in sight of every query: a few of them, or as many as there are and more.
+A window usually ends within the keys. If it has a left bound, leading keys of the sequence may stay
+visible to every query: a few of them, or as many as there are and more.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from spec.attention.domain import Problems
 
 BOUNDS = (0, 1, 2, 3, 4, 5, *EDGES)  # a few keys, and about as many as tiles hold
-KEPT = (1, 2, 4, 5, 16, 17, 33)  # four of them are what is deployed
+KEPT = (1, 2, 4, 5, 16, 17, 33)  # deployed models keep four
 
 
 def drawn(
     choices: Choices, domain: Problems, answers: frozenset[str], beside: frozenset[str], size: Sizes
 ) -> Window:
-    """The window to ask for: one that ends within the keys more often than not."""
+    """The window to use, which usually ends within the keys."""
     if Capability.WINDOW not in answers:
         return UNBOUNDED
     with_mask = together(MASK, WINDOW) in answers or not beside & {Capability.MASK, Capability.BIAS}
@@ -56,8 +56,8 @@ def first(
     size: Sizes,
     said: Mapping[Parameter, bool],
 ) -> int:
-    """How many keys stay in sight, beside what is said: none where no window passes them."""
-    taken = asking.taken(FIRST, domain, scope.answers, {**said, WINDOW: False})  # which is had
+    """The number of leading keys that stay visible; 0 if the window has no left bound."""
+    taken = asking.taken(FIRST, domain, scope.answers, {**said, WINDOW: False})  # FIRST implies one
     if not taken or domain.firsts is False or window[0] is None:
         return 0
     if domain.firsts is None and choices.pick((True, True, False)):

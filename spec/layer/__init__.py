@@ -1,31 +1,31 @@
-"""The specification of the layer: attention between four projections.
+"""The attention layer: attention between four projections.
 
-To read in this order:
+Read in this order:
 
     notation     parameters, problems, gradients
-    definition   what a layer is
-    record       what is judged, and what it may leave out
-    domain       where the clauses quantify
-    rounding     how far a correct layer may stray
+    definition   what a layer computes
+    record       what is tested, and what it may leave out
+    domain       the problems that clauses are tested on
+    rounding     the error bounds of a correct layer
     state        torch's names for the parameters
-    moves        ways from one problem to another
-    mistakes     plausible wrong layers
-    proofs       what is proved of the clauses, and at which sizes
+    moves        ways to change a problem into another one
+    mistakes     known bugs of layers
+    proofs       what is proved of the clauses, and for which sizes
 
 and the clauses, section L:
 
-    agreement    a layer is attention between projections
-    heads        each head has a part of every projection
-    biases       what the biases do
-    gradients    what the freedom of the heads says of the gradients
-    masks        what a layer hides
-    added        what is added to its scores
-    idleness     and who may see nothing returns a bias
-    texts        texts do not meet, and tokens have no order
-    calls        its calls are a function
-    single_sizes at every size
+    agreement    a layer is attention between four projections
+    heads        each head uses its own block of every projection
+    biases       the effect of each bias on the output and on the gradients
+    gradients    symmetries of the heads give identities between gradients
+    masks        padding, masks and causality exclude keys
+    added        a float mask is added to the scores
+    idleness     a fully masked query returns the output bias
+    texts        batch elements are independent, and tokens have no order
+    calls        calls have no side effects
+    single_sizes the output is correct at every size
 
-A layer is plugged in as a class that is built and called like `torch.nn.MultiheadAttention`.
+A layer is a class that is built and called like `torch.nn.MultiheadAttention`.
 """
 
 from spec.layer.clauses import (

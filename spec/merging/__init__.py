@@ -1,25 +1,25 @@
-"""Merging partial results: section Q.
+"""Merging partial attention results: section Q.
 
     lse = log(exp lse_1 + exp lse_2)    o = exp(lse_1 - lse) o_1 + exp(lse_2 - lse) o_2
 
-What is known of some keys, their output and their log-sum-exp, and what is known of others make
-what is known of all. Servers cut the keys of a query into parts, for many cores, for a prefix
-that many requests share, for a ring of machines, and this is how they are put together. To read
-in this order:
+The outputs and log-sum-exps over two sets of keys give the output and the log-sum-exp over all of
+these keys. Servers split the keys of a query between many cores, between a prefix that requests
+share and the rest, or between the machines of a ring, and merge the parts in this way. Read in this
+order:
 
-    notation     a state: o (B, H, N, E), lse (B, H, N); which are empty, and which live
+    notation     a state: o (B, H, N, E), lse (B, H, N); which are empty, which are live
     definition   the merge, and its gradients in closed form
-    rounding     what may be rounded; what parts lose that were normalised before they met
-    agreement    Q1 to Q4     results and gradients are those of the definition
-    algebra      Q5 to Q13    any order, any tree, the empty state; and what a mean keeps
-    wholes       Q14 to Q17   parts of attention make the whole
-    emptiness    Q18 to Q21   a state of no keys
-    calls        Q22 to Q28   each row is alone, and the call is a function
+    rounding     the error bounds; what normalising the parts before they are merged costs
+    agreement    Q1 to Q4     results and gradients match the definition
+    algebra      Q5 to Q13    merging is commutative, associative and a weighted mean
+    wholes       Q14 to Q17   merging the parts of an attention problem gives the whole
+    emptiness    Q18 to Q21   a state of no keys contributes nothing
+    calls        Q22 to Q28   rows are independent, and a call has no side effects
     proofs       the gradients and the algebra, on symbols
 
-The output of an empty state is no matter. Zero is what it is by default, any finite number is to
-be ignored, and NaN should be (Q20). Whether its log-sum-exp is -inf or +inf, and of what base a
-log-sum-exp is, are conventions.
+The output of an empty state has no influence. By default it is zero; any finite number must be
+ignored, and NaN should be (Q20). Two conventions apply: the log-sum-exp of an empty state (-inf or
++inf), and the base of log-sum-exps.
 """
 
 from spec.merging.clauses import agreement, algebra, calls, emptiness, wholes
