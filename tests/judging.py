@@ -71,4 +71,4 @@ def broken(
 
 def unexplained(target: Any, **options: Any) -> Certificate:
     """The certificate of a target by the options of `certify`, without a search for causes."""
-    return judged_here(target, requested(target, {**options, "search": 1e-9}))
+    return judged_here(target, requested(target, {**options, "diagnosis_timeout": 1e-9}))

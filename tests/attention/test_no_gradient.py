@@ -63,7 +63,7 @@ def test_it_is_printed_as_not_offered() -> None:
     assert found.exit_code == 0, found
     said = " ".join(str(found).split())
     assert (
-        "not tested, because the target does not have it: has a gradient of the additive mask"
+        "not supported, so not tested: has a gradient of the additive mask"
         in said
     )
     assert "unsupported: has a gradient" not in said

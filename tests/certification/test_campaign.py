@@ -23,7 +23,7 @@ from tests.shell import run
 TARGETS = ("tests.targets:elementwise", "implementations.dense:attend")
 FEW = (*shell.FEW, *shell.NO_CAUSES, "--clause", "A2,V2")
 WRONG = "tests.targets:elementwise"
-ASKED = {"profile": "quick", "dtypes": "float32", "clauses": "A2", "search": 1e-9}
+ASKED = {"profile": "quick", "dtypes": "float32", "clauses": "A2", "diagnosis_timeout": 1e-9}
 
 
 def campaign(folder, *words, targets=TARGETS):

@@ -83,7 +83,7 @@ def test_each_way_has_its_programs_and_right_answers_and_gradients(way):
 )
 def test_pytest_judges_what_is_compiled_where_that_is_asked_or_written(written, asked, tmp_path):
     table = '[tool.attention-spec.targets.mine]\ntarget = "mine.py:network"\n'
-    told = f'{table}about = "feed-forward"\ndtypes = ["float32"]\n{written}'
+    told = f'{table}kind = "feed-forward"\ndtypes = ["float32"]\n{written}'
     (tmp_path / "pyproject.toml").write_text(told)
     (tmp_path / "mine.py").write_text(NETWORK)
     words = ("-q", "-p", "pytest_attention_spec", "-p", "no:cacheprovider", "-k", "F1-")

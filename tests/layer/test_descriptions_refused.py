@@ -24,7 +24,7 @@ FEW = ("--profile", "quick", "--dtype", "float32")
         ("make = 'Blokc(A)'", "name 'Blokc' is not defined"),
         ("inputs =", "is no TOML"),
         ("[names]\nw = 'W_q W_k'", "names: W_v has no place"),
-        ("[names]\nw = 'W_q W_k W_v W_x'", "unknown 'W_x': choose from W_q, W_k"),
+        ("[names]\nw = 'W_q W_k W_v W_x'", "unknown name 'W_x': choose from W_q, W_k"),
         ("[names]\nw = 'W_q W_q W_k W_v'", "names: W_q has 2 places"),
         ("[names]\nw = 'W_q W_k W_v'\nb = 'b_o'", "names: b_o has a place, and W_o has none"),
         ("[masks]\nm = 'added (M, B)'", "is no mask"),

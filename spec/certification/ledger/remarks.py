@@ -79,7 +79,7 @@ def _left_out(certificate: Findings) -> Iterator[str]:
         words = ((x.split(maxsplit=1), _clauses(len(numbers))) for x, numbers in first.items())
         alike = grouped((verb, f"{rest} ({count})") for (verb, rest), count in words)
         parts = (f"{verb} {', '.join(same)}" for verb, same in alike.items())  # each verb once
-        listed = f"not tested, because the target does not have it: {'; '.join(parts)}"
+        listed = f"not supported, so not tested: {'; '.join(parts)}"
         yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
 
 
