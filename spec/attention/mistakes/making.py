@@ -1,11 +1,14 @@
-"""Attention made of steps: an ordinary function, in torch's spelling, one of them wrong.
+"""Attention composed of named steps: an ordinary function in torch's API dialect.
+
+A known bug is this function with one step replaced:
 
     @wrong("scale", incident="I14", citation="tenstorrent/tt-metal#56789")
     def scales_by_heads(sizes: Sizes, asked: float | None) -> float:
-        '''Divides by the square root of the number of heads, having mixed up two variables.'''
+        '''Divides by the square root of the number of heads instead of the head size.'''
         return 1 / np.sqrt(sizes.H) if asked is None else asked
 
-What is decorated for the step "call" is given the right function and what that is given.
+A function that replaces the step "call" receives the correct function and the arguments of the
+call.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,13 +43,13 @@ SPOILS: Mapping[str, Spoils] = {
     "show": "weights",
     "measure": "lse",
     "call": "call",
-}  # by the step that is wrong; all others spoil the forward pass
-BESIDE = ("gradient", "training", "weights", "lse")  # spoiled, they leave the forward pass right
+}  # what a wrong step spoils; any other step spoils the forward pass
+BESIDE = ("gradient", "training", "weights", "lse")  # where the forward pass stays correct
 Attend = Callable[[Given], Array]
 
 
 def forward(given: Given, steps: Steps) -> Pass:
-    """Everything that the forward pass computes, in the width of its accumulators."""
+    """All results of the forward pass, in the dtype of the accumulators."""
     q, k, v = steps.read(given.query, given.key, given.value)
     sizes, given = Sizes.of(q, k, v), _placed(given, steps)
     anywhere, bias = _permissions(given, sizes, steps)
@@ -67,13 +70,13 @@ def forward(given: Given, steps: Steps) -> Pass:
 
 
 def _placed(given: Given, steps: Steps) -> Given:
-    """What is given, with positions of both sides, or of none."""
+    """The arguments, with positions for both queries and keys, or for neither."""
     p, r = steps.place(given)
     return given.but(query_positions=p, key_positions=r)
 
 
 def _sight(given: Given, sizes: Sizes, steps: Steps) -> Array:
-    """Which keys the window of each query leaves it.   (N, M) or (B, 1, N, M)"""
+    """True for keys that the window leaves visible to a query.   (N, M) or (B, 1, N, M)"""
     window = steps.limit(given.window_size, given.attn_mask, given.is_causal)
     if window == UNBOUNDED:
         return np.ones((sizes.N, sizes.M), dtype=bool)
@@ -83,7 +86,7 @@ def _sight(given: Given, sizes: Sizes, steps: Steps) -> Array:
 
 
 def _permissions(given: Given, sizes: Sizes, steps: Steps) -> tuple[Array, Array]:
-    """Which keys mask and causality leave a query, and what is added to scores.  (B, H, N, M)"""
+    """The keys that the mask and causality allow, and the bias of the scores.  (B, H, N, M)"""
     past = steps.past(sizes) if given.query_positions is None else steps.before(given)
     mask, causal = steps.heed(given.attn_mask, given.is_causal, past)
     allowed, bias = np.ones(sizes.scores, dtype=bool), np.zeros(sizes.scores)
@@ -92,7 +95,7 @@ def _permissions(given: Given, sizes: Sizes, steps: Steps) -> tuple[Array, Array
     return (allowed & past if causal else allowed), bias
 
 
-@np.errstate(all="ignore")  # wrong steps overflow and divide by zero; so may forbidden content
+@np.errstate(all="ignore")  # wrong steps overflow and divide by zero; so may masked content
 def attend(given: Given, steps: Steps = RIGHT) -> Array:
     """The output, in the dtype of the query.   (B, H, N, E)"""
     return steps.finish(forward(given, steps).o, given.query.dtype)
@@ -100,7 +103,7 @@ def attend(given: Given, steps: Steps = RIGHT) -> Array:
 
 @np.errstate(all="ignore")
 def weights(given: Given, steps: Steps = RIGHT) -> Array:
-    """The weights, as they are shown to whoever asks.   (B, H, N, M)"""
+    """The weights, as they are returned to the caller.   (B, H, N, M)"""
     return steps.show(forward(given, steps)).astype(given.query.dtype)
 
 
@@ -112,7 +115,7 @@ def lse(given: Given, steps: Steps = RIGHT) -> Array:
 
 @np.errstate(all="ignore")
 def backward(dout: Array, given: Given, steps: Steps = RIGHT) -> tuple[Array, Array, Array]:
-    """The gradients of <dout, o> by the query, the key and the value."""
+    """The gradients of <dout, o> with respect to the query, the key and the value."""
     seen = forward(given, steps)
     ds, g = _score_gradients(dout, seen, steps)
     dt = steps.uncap(ds, seen)
@@ -124,7 +127,7 @@ def backward(dout: Array, given: Given, steps: Steps = RIGHT) -> tuple[Array, Ar
 
 @np.errstate(all="ignore")
 def bias_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
-    """The gradient of <dout, o> by an additive mask, shaped like the mask."""
+    """The gradient of <dout, o> with respect to an additive mask, in the shape of the mask."""
     assert given.attn_mask is not None
     seen = forward(given, steps)
     ds = steps.unbias(_score_gradients(dout, seen, steps)[0], seen)
@@ -133,7 +136,7 @@ def bias_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
 
 @np.errstate(all="ignore")
 def sink_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
-    """The gradient of <dout, o> by the sinks.   (H,)"""
+    """The gradient of <dout, o> with respect to the sinks.   (H,)"""
     seen = forward(given, steps)
     g = steps.receive(dout).astype(seen.q.dtype)
     return steps.sink_gradients(seen, g).astype(given.sinks.dtype)
@@ -141,14 +144,14 @@ def sink_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
 
 @np.errstate(all="ignore")
 def slope_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
-    """The gradient of <dout, o> by the slopes, shaped like them."""
+    """The gradient of <dout, o> with respect to the ALiBi slopes, in their shape."""
     seen = forward(given, steps)
     ds, _ = _score_gradients(dout, seen, steps)
     return steps.slope_gradients(seen, ds).astype(given.alibi_slopes.dtype)
 
 
 def _score_gradients(dout: Array, seen: Pass, steps: Steps) -> tuple[Array, Array]:
-    """The gradient by the scores, and `dout` in the width of the accumulators."""
+    """The gradient with respect to the scores, and `dout` in the dtype of the accumulators."""
     g = steps.receive(dout).astype(seen.q.dtype)
     da = g @ seen.v.swapaxes(-1, -2)
     ds = steps.score_gradients(seen.a, da, steps.row_term(seen, da, g))
@@ -156,7 +159,9 @@ def _score_gradients(dout: Array, seen: Pass, steps: Steps) -> tuple[Array, Arra
 
 
 def program(steps: Steps, spoils: Spoils, **observers: Any) -> Any:
-    """A native attention function, with what is spoiled, and `observers`, as attributes.
+    """A native attention function with these steps, and further functions as attributes.
+
+    The attributes are the functions that `spoils` names, and `observers`:
 
     gradient: backward(dout, query, key, value, **options) -> (dq, dk, dv), and, called likewise,
         bias_gradient, sink_gradient and slope_gradient, shaped like mask, sinks and slopes
@@ -169,9 +174,10 @@ def program(steps: Steps, spoils: Spoils, **observers: Any) -> Any:
 
 
 def at_once(mistakes: Sequence[Mistake]) -> Any:
-    """Attention with the steps of several mistakes; None where two of them replace the same one.
+    """Attention with the steps of several known bugs; None if two of them replace the same step.
 
-    Nor are there such programs of mistakes that are no step of the output, or of its gradients.
+    The result is also None if one of them spoils anything other than the forward pass or the
+    gradients, or replaces a step that `RIGHT` does not have.
     """
     steps = [step for one in mistakes for step in one.replaced]
     usual = all(one.spoils in ("forward", "gradient") for one in mistakes)
@@ -190,21 +196,21 @@ def at_once(mistakes: Sequence[Mistake]) -> Any:
 def wrong(step: str, *, spoils: Spoils | None = None, **facts: Any) -> mistake.Decorator:
     """Attention with one step replaced by the decorated function.
 
-    spoils: where it is "gradient" or "training", the step is replaced in the backward pass or in
-        the output of training alone, and the forward pass is right. It follows from the step.
-    facts: as `spec.mistake.wrong` takes them; `how` has further observers.
+    spoils: what becomes wrong; by default it follows from the step. If it is "gradient" or
+        "training", only the backward pass or the output in training is wrong.
+    facts: the arguments of `spec.mistake.wrong`; `how` contains further observers.
     """
     told = spoils or SPOILS.get(step, "forward")
     return mistake.wrong(RIGHT, partial(program, spoils=told), step, spoils=told, **facts)
 
 
 def _observers(spoils: Spoils, steps: Steps) -> dict[str, Any]:
-    """The functions beside the forward pass that are spoiled."""
+    """The functions other than the forward pass that are wrong."""
     if spoils == "gradient":
         spoiled = (backward, bias_gradient, sink_gradient, slope_gradient)
         return {f.__name__: native(partial(f, steps=steps), "dout") for f in spoiled}
     if spoils == "training":
         return {"training": native(partial(attend, steps=steps))}
-    if spoils in ("weights", "lse"):  # both, so that they can be held against each other
+    if spoils in ("weights", "lse"):  # both, so that they can be compared
         return {f.__name__: native(partial(f, steps=steps)) for f in (weights, lse)}
     return {}

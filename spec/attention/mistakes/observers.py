@@ -1,8 +1,8 @@
-"""Weights, log-sum-exp and an output in training that are not those of the output, which is right.
+"""Known bugs of the weights, the log-sum-exp and the output in training; the output is correct.
 
-What is only looked at is rarely tested, until somebody merges two blocks by
-their log-sum-exp, or explains a model by its weights. A path of its own for training is looked
-at through its gradients only, which do not tell an output.
+Weights and log-sum-exp are rarely tested. Errors show when two blocks are merged by their
+log-sum-exp, or when a model is explained by its weights. A separate path for training is often
+tested only through its gradients, which do not show a wrong output.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from spec.sizes import Sizes
 
 @wrong("show", incident="I37", where="the weights asked for and a hidden key")
 def shows_weights_before_masking(seen: Pass) -> Array:
-    """Returns the softmax of all the scores, the forbidden ones included."""
+    """Returns the softmax over all keys as the weights, masked keys included."""
     return softmax_with_sink(seen.s, seen)
 
 
@@ -32,26 +32,26 @@ def shows_weights_before_masking(seen: Pass) -> Array:
     where="the weights asked for and H > 1 and (several scores or a mask of heads)",
 )
 def shows_the_mean_over_heads(seen: Pass) -> Array:
-    """Returns the average over the heads to whoever asks for each of them."""
+    """Returns the mean of the weights over the heads instead of the weights of each head."""
     mean = seen.a.sum(axis=1, keepdims=True) / max(seen.sizes.H, 1)
     return np.broadcast_to(mean, seen.a.shape)
 
 
 @wrong("show", incident="I37", where="the weights asked for and N = M and M > 1")
 def shows_weights_transposed(seen: Pass) -> Array:
-    """Returns keys by queries, which nothing notices when N = M."""
+    """Returns the weights as keys by queries when N = M, where the shapes still fit."""
     return seen.a.swapaxes(-1, -2) if seen.sizes.N == seen.sizes.M else seen.a
 
 
 @wrong("show", incident="I37", where="the weights asked for and several scores")
 def shows_weights_before_normalising(seen: Pass) -> Array:
-    """Returns exp(s - max), as a kernel has it that divides the output at the end."""
+    """Returns exp(s - max) as the weights, without dividing by the sum."""
     return powers(seen.s, seen.allowed)
 
 
 @wrong("show", incident="I37", where="the weights asked for")
 def shows_scores_for_weights(seen: Pass) -> Array:
-    """Returns the scores, which a heat map shows just as well."""
+    """Returns the scores instead of the weights, with 0 for masked keys."""
     return np.where(seen.allowed, seen.s, 0)
 
 
@@ -62,7 +62,7 @@ def shows_scores_for_weights(seen: Pass) -> Array:
     where="the weights asked for and (an idle query or a query that sees a sink alone)",
 )
 def shows_nan_for_idle_queries(seen: Pass) -> Array:
-    """Takes another path when the weights are asked for, and guards only the first."""
+    """Returns NaN as the weights of a fully masked query, although its output is correct."""
     return np.where(seen.allowed.any(axis=-1, keepdims=True), seen.a, np.nan)
 
 
@@ -77,19 +77,19 @@ def shows_nan_for_idle_queries(seen: Pass) -> Array:
     where="the log-sum-exp asked for",
 )
 def measures_lse_in_base_two(seen: Pass) -> Array:
-    """Returns log2 of the sum, which its kernel works with, as if it were the natural one."""
+    """Returns the log-sum-exp in base 2 instead of as a natural logarithm."""
     return steps.measure(seen) * np.log2(np.e)
 
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for")
 def forgets_the_maximum_in_lse(seen: Pass) -> Array:
-    """Returns the logarithm of the sum of exp(s - max), and does not add the maximum back."""
+    """Returns log(sum exp(s - max)) as the log-sum-exp, without adding the maximum back."""
     return exponentials.with_sink(np.log(powers(seen.s, seen.allowed).sum(axis=-1)), seen)
 
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for")
 def measures_lse_of_unscaled_scores(seen: Pass) -> Array:
-    """Takes the maximum of the raw products, and adds it back unscaled."""
+    """Adds back the maximum of the unscaled products to the log-sum-exp, not of the scores."""
     raw = seen.q @ seen.k.swapaxes(-1, -2)
     top_raw = exponentials.top(exponentials.forbid(raw, seen.allowed))
     top_s = exponentials.top(exponentials.forbid(seen.s, seen.allowed))
@@ -98,13 +98,13 @@ def measures_lse_of_unscaled_scores(seen: Pass) -> Array:
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for and a hidden key")
 def measures_lse_before_masking(seen: Pass) -> Array:
-    """Sums over every key, the forbidden ones included."""
+    """Sums over all keys in the log-sum-exp, masked keys included."""
     return exponentials.with_sink(exponentials.log_sum(seen.s), seen)
 
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for and finite biases")
 def measures_lse_without_the_bias(seen: Pass) -> Array:
-    """Leaves the bias out of the log-sum-exp, as if it were part of the mask."""
+    """Leaves finite biases out of the log-sum-exp, and applies only the masking."""
     return exponentials.with_sink(
         exponentials.log_sum(exponentials.forbid(seen.s - seen.bias, seen.allowed)), seen
     )
@@ -112,7 +112,7 @@ def measures_lse_without_the_bias(seen: Pass) -> Array:
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for and M > 1")
 def measures_the_log_of_the_mean(seen: Pass) -> Array:
-    """Divides the sum by the number of keys before it takes the logarithm."""
+    """Divides the sum of exponentials by the number of keys before it takes the logarithm."""
     return steps.measure(seen) - np.log(max(seen.sizes.M, 1))
 
 
@@ -122,7 +122,7 @@ def measures_the_log_of_the_mean(seen: Pass) -> Array:
     where="the log-sum-exp asked for and (an idle query or a query that sees a sink alone)",
 )
 def measures_zero_for_idle_queries(seen: Pass) -> Array:
-    """Returns 0 for an idle query, which is the log-sum-exp of one key with score 0."""
+    """Returns a log-sum-exp of 0 for a fully masked query, instead of -inf or its sink."""
     return np.where(seen.allowed.any(axis=-1), steps.measure(seen), 0)
 
 
@@ -133,7 +133,7 @@ def measures_zero_for_idle_queries(seen: Pass) -> Array:
     where="the log-sum-exp asked for and an idle query",
 )
 def measures_infinity_for_idle_queries(seen: Pass) -> Array:
-    """Returns inf for an idle query, whose weights exp(s - lse) are zero without a branch."""
+    """Returns +inf, not -inf, as the log-sum-exp of a fully masked query without a sink."""
     lse = steps.measure(seen)
     return np.where(np.isneginf(lse), np.inf, lse)
 
@@ -148,7 +148,7 @@ def measures_infinity_for_idle_queries(seen: Pass) -> Array:
     where="the output as training computes it asked for and several scores",
 )
 def forgets_the_scale_in_training(sizes: Sizes, asked: float | None) -> float:  # noqa: ARG001
-    """Has a fused kernel for inference that scales, and a path for training that does not."""
+    """Does not scale the scores in training; only the path for inference does."""
     return 1.0
 
 
@@ -159,5 +159,5 @@ def forgets_the_scale_in_training(sizes: Sizes, asked: float | None) -> float:  
     where="the output as training computes it asked for",
 )
 def rounds_the_output_to_bfloat16_in_training(a: Array, v: Array, allowed: Array) -> Array:
-    """Leaves mixed precision on wherever gradients are recorded."""
+    """Rounds the output to bfloat16 in training, as if mixed precision were left on."""
     return shortened(steps.combine(a, v, allowed), BFLOAT16)

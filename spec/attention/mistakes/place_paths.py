@@ -1,4 +1,8 @@
-"""Positions that say more than they are asked, and paths beside the output that go by rows."""
+"""Known bugs of positions: side effects, and row numbers used in place of positions.
+
+The first two bugs give positions an effect that they must not have. The others compute the output
+from positions, but gradients, weights or the log-sum-exp from row numbers.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -15,19 +19,19 @@ OFF = "places off their rows"
 
 
 def placed(given: Any) -> bool:
-    """Whether there are positions."""
+    """Whether positions are given, for queries or for keys."""
     return given.query_positions is not None or given.key_positions is not None
 
 
 @wrong("call", incident="plausible", spoils="forward", where="positions and not causal")
 def is_causal_where_there_are_positions(attend: Attend, given: Given) -> Array:
-    """Knows positions from decoders, and makes a causal mask of them."""
+    """Applies causality whenever positions are given, even if the call is not causal."""
     return attend(given.but(is_causal=True) if placed(given) else given)
 
 
 @wrong("call", incident="plausible", spoils="forward", where="positions and not segments")
 def takes_a_gap_for_the_start_of_a_text(attend: Attend, given: Given) -> Array:
-    """Takes whatever does not follow the last position for the first token of another text."""
+    """Starts a new segment wherever a position is not one more than the previous position."""
     both = given.query_positions, given.key_positions
     if not placed(given) or given.query_segments is not None:
         return attend(given)
@@ -37,18 +41,18 @@ def takes_a_gap_for_the_start_of_a_text(attend: Attend, given: Given) -> Array:
 
 
 def starts(x: Array) -> Array:
-    """How many tokens up to each do not follow the one before.   (B, length)"""
+    """The number of tokens up to each whose position does not follow the previous.   (B, length)"""
     return np.asarray(np.cumsum(np.diff(x, prepend=x[:, :1] - 1) != 1, axis=1))
 
 
 def by_rows(seen: Pass) -> Pass:
-    """The same pass as it is where rows are the places."""
+    """The same forward pass, with row numbers as positions."""
     return forward(in_rows(seen.given), RIGHT)
 
 
 @wrong("place", spoils="gradient", incident="I44", where=f"gradients asked for and {OFF}")
 def differentiates_without_the_positions(_: Any) -> Placed:
-    """Computes the weights again in the backward pass, and there by rows."""
+    """Recomputes the weights in the backward pass from row numbers instead of positions."""
     return None, None
 
 
@@ -58,17 +62,17 @@ def differentiates_without_the_positions(_: Any) -> Placed:
     where=f"gradients of the slopes asked for and {OFF} and slopes",
 )
 def differentiates_slopes_by_rows(seen: Pass, ds: Array) -> Array:
-    """Has the table of distances from before there were positions."""
+    """Computes the gradient of the ALiBi slopes from row numbers instead of positions."""
     return RIGHT.slope_gradients(replace(seen, given=in_rows(seen.given)), ds)
 
 
 @wrong("show", incident="I44", where=f"the weights asked for and {OFF}")
 def shows_weights_by_rows(seen: Pass) -> Array:
-    """Computes the weights a second time for display, and there by rows."""
+    """Recomputes the returned weights from row numbers instead of positions."""
     return RIGHT.show(seen if seen.given.query_positions is None else by_rows(seen))
 
 
 @wrong("measure", incident="I44", where=f"the log-sum-exp asked for and {OFF}")
 def measures_lse_by_rows(seen: Pass) -> Array:
-    """Sums the exponentials of the keys that rows would leave."""
+    """Computes the log-sum-exp from row numbers instead of positions."""
     return RIGHT.measure(seen if seen.given.query_positions is None else by_rows(seen))

@@ -1,10 +1,10 @@
-"""The right steps about places: where tokens stand, and what goes by that.
+"""The correct steps that depend on positions. A known bug replaces one of them.
 
-    place            the positions that are given, and where one side has none its rows
-    before, around   what causality and a window leave a query where there are positions
-    stay             the first keys, which no window passes
+    place            the given positions; if only one side has them, the other has row numbers
+    before, around   the keys that causality and a window leave visible, if positions are given
+    stay             the window and the leading keys, which it does not mask
 
-Behind `place` there are positions of both sides, or of neither, and then rows are the places.
+After `place`, both sides have positions or neither has. If neither has, row numbers are positions.
 """
 
 from collections.abc import Callable
@@ -17,11 +17,11 @@ from spec.notation import Array
 Pair = tuple[Array, Array]
 Placed = Pair | tuple[None, None]
 Window = tuple[int | None, int | None]
-Near = Callable[[Window], Array]  # which keys a window shows each query
+Near = Callable[[Window], Array]  # which keys a window leaves visible
 
 
 def place(given: Any) -> Placed:
-    """Positions (B, N) and (B, M), where there are any: one side that has none counts from 0."""
+    """Positions (B, N) and (B, M), or none; if only one side has them, the other counts from 0."""
     both = given.query_positions, given.key_positions
     if both[0] is both[1] is None:
         return None, None
@@ -32,30 +32,30 @@ def place(given: Any) -> Placed:
 
 
 def rows(given: Any) -> Pair:
-    """The numbers of rows in the place of positions.   (B, N) and (B, M)"""
+    """Row numbers, for use as positions.   (B, N) and (B, M)"""
     B, _, N, _ = given.query.shape
     return np.tile(np.arange(N), (B, 1)), np.tile(np.arange(given.key.shape[2]), (B, 1))
 
 
 def in_rows(given: Any) -> Any:
-    """What is given, with the numbers of rows for positions."""
+    """The arguments, with row numbers as positions."""
     p, r = rows(given)
     return given.but(query_positions=p, key_positions=r)
 
 
 def ahead(given: Any) -> Array:
-    """How far key j lies ahead of query i.   (B, 1, N, M)"""
+    """r_j - p_i, the distance of key j ahead of query i.   (B, 1, N, M)"""
     p, r = rows(given) if given.query_positions is None else positions(given)
     return r[:, None, None, :] - p[:, None, :, None]
 
 
 def positions(given: Any) -> Pair:
-    """Those of queries and of keys, which are there."""
+    """The given positions of queries and of keys."""
     return given.query_positions, given.key_positions
 
 
 def apart(given: Any) -> Array:
-    """|p_i - r_j|, how many places lie between a query and a key.   (B, 1, N, M)"""
+    """|p_i - r_j|, the distance between a query and a key.   (B, 1, N, M)"""
     return np.abs(ahead(given))
 
 
@@ -73,13 +73,13 @@ def around(given: Any, window: Window) -> Array:
 
 
 def begins(given: Any) -> Array:
-    """True for each of the first keys of the text.   (B, 1, 1, M)"""
+    """True for the leading keys of the sequence.   (B, 1, 1, M)"""
     _, r = rows(given) if given.key_positions is None else positions(given)
     return np.asarray(r[:, None, None, :] < given.sink_size)
 
 
 def stay(near: Near, window: Window, given: Any) -> Array:
-    """What a window shows, and the first keys as well, as far ahead as it reaches."""
+    """True for the keys in the window, and for the leading keys up to its right bound."""
     if not given.sink_size:
         return near(window)
     return near(window) | (begins(given) & near((None, window[1])))

@@ -1,8 +1,8 @@
-"""Tokens spread over ranks, and something lost on the way round.
+"""Known bugs of ring attention, in which the tokens are spread over several ranks.
 
-Keys pass from rank to rank, and what a rank knows of its queries is merged with what the next keys
-say. It is right for as long as there is one rank, which is what most tests have; or as no token
-needs to know where it stands, and lengths can be divided by the ranks.
+Keys pass from rank to rank, and each rank merges its result with that for the next keys. Most of
+these bugs have no effect with one rank, as in most tests. Some show only with causality, or if the
+number of ranks does not divide the lengths.
 """
 
 import inspect
@@ -21,13 +21,13 @@ State = tuple[Array, Array]  # an output and its log-sum-exp
 
 
 def spread(length: int) -> list[Array]:
-    """The tokens of each rank: of twice as many parts the first and the last, and so on."""
+    """The tokens of each rank: parts r and -1 - r of 2 * RANKS parts, for rank r."""
     parts = np.array_split(np.arange(length), 2 * RANKS)
     return [np.concatenate([parts[r], parts[-1 - r]]) for r in range(RANKS)]
 
 
 def merge(state: State, part: State, counts: tuple[int, int]) -> State:  # noqa: ARG001
-    """What is known of all keys so far; counts: how many these are, and how many are new."""
+    """The result for all keys so far; counts: the number of old keys, and of new keys."""
     (o, lse), (new, own) = state, part
     top = reference(np.maximum(lse, own))
     mine, theirs = np.exp(lse - top), np.exp(own - top)
@@ -37,18 +37,18 @@ def merge(state: State, part: State, counts: tuple[int, int]) -> State:  # noqa:
 
 
 def reference(largest: Array) -> Array:
-    """What is subtracted before exponentials are taken: the largest score, 0 for none."""
+    """The number to subtract before exponentials are taken: the largest score, or 0 for -inf."""
     return np.where(np.isneginf(largest), 0, largest)
 
 
 @dataclass(frozen=True)
 class Steps:
-    """What there is to do wrong.
+    """The steps that a known bug can replace.
 
-    spread: the tokens of each rank, of so many. places: where those of a rank stand. turns: how
-    many ranks' keys are met. sunk: whether a sink counts at a turn. visited: whether a rank looks
-    at another's keys, if it is causal. merge: as above. taught: whether keys of one learn from
-    queries of another. held: whose keys a rank has, backward, when it is that one's turn.
+    spread: the tokens of each rank. places: the positions of these tokens. turns: the number of
+    ranks whose keys a rank reads. sunk: whether the sink counts at a turn. visited: whether `rank`
+    reads the keys of `other`. merge: as above. taught: whether the keys of `other` receive
+    gradients from the queries of `rank`. held: the rank whose keys the backward pass uses.
     """
 
     spread: Callable[[int], list[Array]] = spread
@@ -63,7 +63,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Ring:
-    """What is asked of the ranks, as accumulated; k and v once for every query head."""
+    """The arguments of a call, as accumulated; k and v are repeated for every query head."""
 
     q: Array
     k: Array
@@ -74,13 +74,13 @@ class Ring:
     steps: Steps
 
     def scores(self, rows: Array, cols: Array) -> Array:
-        """Of some queries and some keys, -inf for those ahead.   (B, H, rows, cols)"""
+        """The scores of queries and keys, -inf for future keys if causal.   (B, H, rows, cols)"""
         s = self.sigma * (self.q[:, :, rows] @ self.k[:, :, cols].swapaxes(-1, -2))
         p, r = self.steps.places(rows), self.steps.places(cols)
         return np.where(r <= p[:, None], s, -np.inf) if self.causal else s
 
     def visits(self, rank: int) -> list[int]:
-        """The ranks whose keys are met, in order."""
+        """The ranks whose keys a rank reads, in order."""
         others = [(rank - turn) % RANKS for turn in range(self.steps.turns(RANKS))]
         return [x for x in others if self.steps.visited(rank, x, self.causal)]
 
@@ -105,14 +105,14 @@ class Ring:
         return state
 
     def output(self) -> Array:
-        """What all queries are answered, zeros where no rank has one.   (B, H, N, E)"""
+        """The output of all queries, zeros where no rank computes it.   (B, H, N, E)"""
         o = np.zeros((*self.q.shape[:3], self.v.shape[3]), self.q.dtype)
         for rank, rows in enumerate(self.steps.spread(self.q.shape[2])):
             o[:, :, rows] = self.known(rank)[0]
         return o
 
     def gradients(self, dout: Array) -> tuple[Array, Array, Array]:
-        """By queries, keys and values, those of a key head for each query head that reads it."""
+        """Gradients of queries, keys and values; those of keys and values for every query head."""
         dq, dk, dv = (np.zeros_like(x) for x in (self.q, self.k, self.v))
         keys, spread = self.steps.spread(self.k.shape[2]), self.steps.spread(self.q.shape[2])
         for rank, rows in enumerate(spread):
@@ -131,7 +131,7 @@ class Ring:
 
 
 def program(steps: Steps) -> Any:
-    """Attention over ranks with these steps, in torch's spelling, with its derivatives."""
+    """Attention over ranks with these steps and their gradients, in torch's API dialect."""
 
     def opened(
         query: Array,
@@ -140,7 +140,7 @@ def program(steps: Steps) -> Any:
         is_causal: bool = False,
         scale: float | None = None,
         sinks: Array | None = None,
-        enable_gqa: bool = False,  # noqa: ARG001 - heads tell
+        enable_gqa: bool = False,  # noqa: ARG001 - inferred from the heads
     ) -> Ring:
         work, shared = np.promote_types(query.dtype, np.float32), query.shape[1] // key.shape[1]
         k, v = (np.repeat(x.astype(work), shared, axis=1) for x in (key, value))
@@ -173,31 +173,31 @@ def wrong(step: str, spoils: str = "forward", **facts: Any) -> mistake.Decorator
 
 @wrong("places", incident="I44")
 def counts_places_on_each_rank(tokens: Array) -> Array:
-    """Has the first token of every rank at the first place."""
+    """Counts positions from 0 on every rank instead of through the whole sequence."""
     return np.arange(len(tokens))
 
 
 @wrong("turns", incident="I18", citation="sgl-project/sglang#33353")
 def keeps_its_keys_to_itself(ranks: int) -> int:  # noqa: ARG001
-    """Takes the number of ranks, and rotates nothing."""
+    """Attends only to the keys of its own rank: keys are never passed between ranks."""
     return 1
 
 
 @wrong("sunk", incident="I41")
 def counts_a_sink_on_every_rank(turn: int) -> bool:  # noqa: ARG001
-    """Has the sink beside the keys of each turn."""
+    """Counts the attention sink once for the keys of each rank, not once for each query."""
     return True
 
 
 @wrong("visited", incident="I04")
 def skips_ranks_that_come_later(rank: int, other: int, causal: bool) -> bool:
-    """Takes what later ranks have for the future, where each has a part of either end."""
+    """In causal calls, skips the keys of later ranks, though these have early tokens too."""
     return not causal or other <= rank
 
 
 @wrong("merge", incident="I18")
 def merges_by_numbers_of_keys(state: State, part: State, counts: tuple[int, int]) -> State:
-    """Weighs outputs by how many keys they are of."""
+    """Merges outputs weighted by their numbers of keys instead of by their log-sum-exp."""
     _, lse = merge(state, part, counts)
     share = counts[1] / max(sum(counts), 1)
     return state[0] * (1 - share) + part[0] * share, lse
@@ -205,23 +205,23 @@ def merges_by_numbers_of_keys(state: State, part: State, counts: tuple[int, int]
 
 @wrong("merge", spoils="gradient", incident="I18")
 def remembers_the_last_logarithm(state: State, part: State, counts: tuple[int, int]) -> State:
-    """Mends the output, and keeps the log-sum-exp of the keys that came last."""
+    """Merges outputs, but the backward pass gets the log-sum-exp of the last keys only."""
     return merge(state, part, counts)[0], part[1]
 
 
 @wrong("spread", incident="I43", citation="NVIDIA/TransformerEngine#1930")
 def drops_what_is_left_over(length: int) -> list[Array]:
-    """Divides the length by the parts, and has no place for the rest."""
+    """Drops the last tokens unless twice the number of ranks divides the length."""
     return spread(length // (2 * RANKS) * 2 * RANKS)
 
 
 @wrong("taught", spoils="gradient", incident="I21", citation="NVIDIA/Megatron-LM#1464")
 def teaches_the_keys_of_its_own_rank(rank: int, other: int) -> bool:
-    """Does not send the derivatives by keys round with the keys."""
+    """Drops gradients of keys and values that come from queries of other ranks."""
     return rank == other
 
 
 @wrong("held", spoils="gradient", incident="I21", citation="huggingface/diffusers#14265")
 def differentiates_by_its_own_keys(rank: int, other: int) -> int:  # noqa: ARG001
-    """Has kept the keys that it began with, and takes them at every turn."""
+    """Uses the keys and values of its own rank at every turn of the backward pass."""
     return rank
