@@ -109,7 +109,7 @@ SECTIONS = {
     "S": "softmax",
     "V": "values",
     "K": "keys",
-    "B": "bases, scale",
+    "B": "bases",
     "P": "permutations",
     "M": "masks",
     "C": "causality",

@@ -241,7 +241,8 @@ def concerning(
 
 
 def _fits(clause: Clause, word: str) -> bool:
-    return word in (clause.number, clause.name, clause.section, clause.id)
+    topic = KINDS[clause.about].sections.get(clause.section)
+    return word in (clause.number, clause.name, clause.section, clause.id, topic)
 
 
 def _among(what: str, value: Any, choices: tuple[Any, ...]) -> None:

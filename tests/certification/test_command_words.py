@@ -11,6 +11,7 @@ from spec.certification.command_line import main
 from spec.certification.doors import requested
 from spec.certification.listing import TOPICS
 from spec.certification.target.loading import resolved
+from spec.kinds import KINDS
 from tests.certification import here
 
 
@@ -82,3 +83,17 @@ def test_a_function_that_returns_a_tuple_is_told_what_to_return():
     done = here.run("certify", "tests.targets:wrong_type", "--backend", "numpy")
     assert done.returncode == 2
     assert "return the output alone, and give the rest by attributes" in done.stderr
+
+
+@pytest.mark.parametrize("word", ["masks", "M"])
+def test_a_section_is_named_by_its_letter_or_its_word(word):
+    done = here.run("clauses", word)
+    assert {*re.findall(r"^([A-Z])\d+ ", done.stdout, re.M)} == {"M"}
+
+
+def test_every_section_has_a_word_of_its_own():
+    for kind in KINDS.values():
+        letters = {x.section for x in CLAUSES.values() if x.about == kind.about}
+        assert letters == kind.sections.keys()
+        assert len({*kind.sections.values()}) == len(letters)
+        assert not any("," in word for word in kind.sections.values())
