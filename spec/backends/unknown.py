@@ -5,6 +5,8 @@ from difflib import get_close_matches
 
 from spec.backends.library import Unsuitable
 
+LIBRARIES = ("torch", "jax", "transformers", "flax", "keras")  # that pip installs by these names
+
 
 def unknown(what: str, value: object, choices: Iterable[object]) -> Unsuitable:
     """The error to raise where `value` is none of the choices; None among them is not named."""
@@ -18,3 +20,8 @@ def hint(value: object, names: Iterable[str]) -> str:
     by_case = {name.lower(): name for name in names}
     likeliest = get_close_matches(str(value).lower(), by_case, n=1)
     return "".join(f"; did you mean {by_case[name]!r}?" for name in likeliest)
+
+
+def installing(module: str) -> str:
+    """How to install a module that is not there, if it is a known library; else nothing."""
+    return f"; install it: pip install {module}" if module in LIBRARIES else ""

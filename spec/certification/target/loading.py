@@ -19,7 +19,7 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.backends.library import first_line
-from spec.backends.unknown import hint, unknown
+from spec.backends.unknown import hint, installing, unknown
 from spec.certification.settings import Request
 from spec.certification.target.declared import of_itself
 from spec.certification.target.fitting import confirmed, declared, suits, unasked
@@ -27,7 +27,6 @@ from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
 from spec.subject import Subject
 
-INSTALLED = ("torch", "jax", "transformers", "flax", "keras")  # libraries, by their own names
 NAMED = 8  # functions and classes of a file, at most, in an error
 Target = str | Callable[..., Any] | Subject
 
@@ -133,8 +132,7 @@ def _imported(name: str) -> ModuleType:
     except (Exception, SystemExit) as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name
         if missing and f"{name}.".startswith(f"{missing}."):
-            known = f"; install it: pip install {missing}" if missing in INSTALLED else ""
-            raise Unsuitable(f"there is no module {name!r}{known}") from None
+            raise Unsuitable(f"there is no module {name!r}{installing(missing)}") from None
         raise not_imported(name, error) from None
 
 
