@@ -73,7 +73,7 @@ def takes_low_biases_for_a_mask(mask: Array) -> tuple[Array, Array]:
 
 @wrong("understand", incident="I11", where="biases below -10000 and M > 1")
 def clips_large_biases(mask: Array) -> tuple[Array, Array]:
-    """Clips biases to the range -1e4 to 1e4, so that all lower biases become equal."""
+    """Clips finite biases to the range -1e4 to 1e4, so that all lower ones become equal."""
     allowed, bias = steps.understand(mask)
     return allowed, np.clip(bias, -1e4, 1e4)
 
@@ -169,7 +169,7 @@ def wraps_mask_rows_at_64(mask: Array, sizes: Sizes) -> Array:
 
 @wrong("spread", incident="I13", where="a mask that tells and M > 64 and M % 64 != 0")
 def reads_whole_tiles_of_the_mask(mask: Array, sizes: Sizes) -> Array:
-    """Reads the mask in tiles of 64 keys, and ignores it for keys after the last full tile."""
+    """Ignores the mask for keys after the last full tile of 64, if there are more than 64 keys."""
     return _shown_from(sizes.M // 64 * 64 or sizes.M, mask, sizes)
 
 
@@ -192,19 +192,19 @@ def _shown_from(end: int, mask: Array, sizes: Sizes) -> Array:
     where="an idle query or a key no fill of -10000 hides",
 )
 def fills_with_minus_ten_thousand(s: Array, allowed: Array) -> Array:
-    """Fills masked scores with -1e4, not -inf: fails for lower scores and fully masked rows."""
+    """Fills masked scores with -1e4, not -inf: wrong for lower scores and fully masked queries."""
     return softmax(forbid(s, allowed, -1e4))
 
 
 @wrong("weigh", incident="I11", where="an idle query or a key no fill of -1e30 hides")
 def fills_with_minus_1e30(s: Array, allowed: Array) -> Array:
-    """Fills masked scores with -1e30, not -inf: fails for lower scores and fully masked rows."""
+    """Fills masked scores with -1e30, not -inf: wrong for lower scores and fully masked queries."""
     return softmax(forbid(s, allowed, -1e30))
 
 
 @wrong("weigh", incident="I11", where="a key no penalty hides")
 def adds_minus_a_billion(s: Array, allowed: Array) -> Array:
-    """Adds -1e9 instead of -inf to masked scores: a fully masked row becomes nearly uniform."""
+    """Adds -1e9 to masked scores: in float32, a fully masked query gets nearly uniform weights."""
     return softmax(s + np.where(allowed, 0, s.dtype.type(-1e9)))
 
 

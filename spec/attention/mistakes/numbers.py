@@ -95,7 +95,7 @@ def exponentiates_by_a_cubic(s: Array, allowed: Array) -> Array:
 
 @wrong("scale", incident="I14", spoils="rounding", where="several scores and an inexact scale")
 def rounds_the_scale_to_bfloat16(sizes: Sizes, asked: float | None) -> float:
-    """Rounds the scale to bfloat16, the dtype of the parameters."""
+    """Rounds the scale to bfloat16 (8 significant bits) before it multiplies the products."""
     return float(shortened(np.asarray(steps.scale(sizes, asked)), BFLOAT16))
 
 
@@ -155,6 +155,6 @@ def rounds_score_gradients_to_float16(a: Array, da: Array, row_term: Array) -> A
 
 @wrong("combine", incident="plausible", where="values that add up beyond 65504")
 def adds_values_within_65504(a: Array, v: Array, allowed: Array) -> Array:
-    """Keeps the output in float16 until it is normalised, and so overflows beyond 65504."""
+    """Sums the values, weighted by exp(s - max), in the range of float16: infinite beyond 65504."""
     total = a @ v / np.where(a == 0, 1, a).max(axis=-1, keepdims=True)
     return np.where(np.abs(total) > 65504, np.copysign(np.inf, total), steps.combine(a, v, allowed))

@@ -89,7 +89,7 @@ def forgets_the_maximum_in_lse(seen: Pass) -> Array:
 
 @wrong("measure", incident="I18", where="the log-sum-exp asked for")
 def measures_lse_of_unscaled_scores(seen: Pass) -> Array:
-    """Adds back the maximum of the unscaled products to the log-sum-exp, not of the scores."""
+    """Adds the maximum of the unscaled products, not of the scores, back to the log-sum-exp."""
     raw = seen.q @ seen.k.swapaxes(-1, -2)
     top_raw = exponentials.top(exponentials.forbid(raw, seen.allowed))
     top_s = exponentials.top(exponentials.forbid(seen.s, seen.allowed))
@@ -122,7 +122,7 @@ def measures_the_log_of_the_mean(seen: Pass) -> Array:
     where="the log-sum-exp asked for and (an idle query or a query that sees a sink alone)",
 )
 def measures_zero_for_idle_queries(seen: Pass) -> Array:
-    """Returns a log-sum-exp of 0 for a fully masked query, instead of -inf or its sink."""
+    """Returns a log-sum-exp of 0 for a fully masked query, instead of -inf or the sink."""
     return np.where(seen.allowed.any(axis=-1), steps.measure(seen), 0)
 
 

@@ -94,13 +94,13 @@ def has_the_longest_length_for_all(cache: Cache, _: int) -> int:
 
 @wrong("beside", incident="I45", citation="vllm-project/vllm#641")
 def multiplies_what_lies_behind_by_zero(rest: Array) -> float:
-    """Multiplies values after the last key by a weight of zero, which gives NaN for NaN values."""
+    """Multiplies values after the last key by a weight of zero: NaN if one is not finite."""
     return 0.0 * float(rest.sum())
 
 
 @wrong("corner", incident="I03")
 def hangs_queries_by_the_room(cache: Cache, _: int, queries: int) -> int:
-    """Aligns the last query with the end of all the pages instead of with the last key."""
+    """Aligns the last query with the end of all pages in the table instead of with the last key."""
     return cache.room - queries
 
 

@@ -149,7 +149,7 @@ def of_format(x: Array, dtype: str) -> Array:
 
 @wrong("place", incident="plausible", where=f"places beyond 30000 and {COUNTED}")
 def keeps_positions_in_16_bits(given: Any) -> Placed:
-    """Clips positions to 16-bit integers, from -32768 to 32767."""
+    """Clips positions to the range of 16-bit integers, -32768 to 32767."""
     return read(lambda *both: tuple(np.clip(x, -32768, 32767) for x in both), given)
 
 
@@ -188,7 +188,7 @@ def takes_places_below_zero_for_padding(given: Any) -> Array:
 
 @wrong("before", incident="I44", where="causal and places off their rows and M > 16")
 def reads_tiles_up_to_that_of_the_row(given: Any) -> Array:
-    """In causal calls, stops at the tile of 16 keys that contains the row of the query."""
+    """In causal calls, stops after the tile of 16 keys that contains the query's row number."""
     i, j = np.arange(given.query.shape[2])[:, None], np.arange(given.key.shape[2])
     return before(given) & (j // 16 <= i // 16)
 

@@ -73,7 +73,7 @@ def around(given: Any, window: Window) -> Array:
 
 
 def begins(given: Any) -> Array:
-    """True for the leading keys of the sequence.   (B, 1, 1, M)"""
+    """True for the leading keys, at positions below `sink_size`.   (B, 1, 1, M)"""
     _, r = rows(given) if given.key_positions is None else positions(given)
     return np.asarray(r[:, None, None, :] < given.sink_size)
 

@@ -63,7 +63,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Ring:
-    """The arguments of a call, as accumulated; k and v are repeated for every query head."""
+    """The arguments in the accumulator dtype; k and v are repeated for every query head."""
 
     q: Array
     k: Array
