@@ -1,4 +1,4 @@
-"""The examples run as they say: the command is read from each file."""
+"""The examples run as their first lines say: the command and what to expect are read from there."""
 
 import re
 import shlex
@@ -11,7 +11,10 @@ from tests.shell import FEW, NO_CAUSES, run, started
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
-COMMAND = re.compile(r"^[ #]+attention-spec (certify .*)$", re.MULTILINE)
+PAGE = (EXAMPLES / "README.md").read_text()
+COMMAND = re.compile(r"^#? +(attention-spec certify|pytest) (.*)$", re.MULTILINE)
+FIRST_LINE = re.compile(r'^(?:# )?Expect "(\w+: certified)"', re.MULTILINE)
+LONGEST = 600  # seconds; XLA compiles about a hundred programs
 FILES = [
     "numpy_function.py",
     "numpy_layer.py",
@@ -23,42 +26,62 @@ FILES = [
         marks=pytest.mark.skipif(find_spec("transformers") is None, reason="no transformers"),
     ),
 ]
+FAULTS = [  # a target, what is right in its file, and what somebody could have written instead
+    pytest.param("numpy_function.py:attend", "query.shape[-1] ** -0.5", "1.0", id="no scale"),
+    pytest.param("kv_cache.py:Cache", "k=past, ", "", id="no past"),
+    pytest.param("numpy_layer.py:SelfAttention", "W_q W_k W_v", "W_k W_q W_v", id="keys first"),
+    pytest.param(
+        "torch_function.py:attend", " - row)", ")", id="no row term", marks=pytest.mark.torch
+    ),
+]
+
+
+def command_of(text: str) -> tuple[str, str]:
+    """The program and its arguments that an example tells a reader to run."""
+    (found,) = COMMAND.findall(text)
+    return found
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_an_example_is_certified_by_its_command(file: str) -> None:
-    (command,) = COMMAND.findall((EXAMPLES / file).read_text())
-    done = run(*shlex.split(command), cwd=ROOT, timeout=600)
+    text = (EXAMPLES / file).read_text()
+    program, arguments = command_of(text)
+    assert program == "attention-spec certify"
+    done = run("certify", *shlex.split(arguments), cwd=ROOT, timeout=LONGEST)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ": certified" in done.stdout.splitlines()[0]
+    assert done.stdout.splitlines()[0] in FIRST_LINE.findall(text)
 
 
 @pytest.mark.torch
 def test_the_tests_of_the_example_pass() -> None:
-    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_torch_function.py")
-    done = started(program=words, cwd=EXAMPLES, timeout=600)
+    program, arguments = command_of((EXAMPLES / "test_torch_function.py").read_text())
+    assert program == "pytest"
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", *shlex.split(arguments))
+    done = started(program=words, cwd=ROOT, timeout=LONGEST)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("file", "right", "wrong"),
-    [
-        ("numpy_function.py", "1 / np.sqrt(query.shape[-1])", "1 / query.shape[-1]"),
-        ("kv_cache.py", "k=past, ", ""),
-    ],
-)
+@pytest.mark.parametrize(("target", "right", "wrong"), FAULTS)
 def test_an_example_with_a_fault_is_refused(
-    file: str, right: str, wrong: str, tmp_path: Path
+    target: str, right: str, wrong: str, tmp_path: Path
 ) -> None:
-    text = (EXAMPLES / file).read_text()
-    assert right in text
-    (tmp_path / file).write_text(text.replace(right, wrong))
-    name = "Cache" if "class Cache" in text else "attend"
-    done = run("certify", f"{file}:{name}", *FEW, *NO_CAUSES, "--fail-fast", cwd=tmp_path)
+    words, changed = [target, *FEW, *NO_CAUSES, "--fail-fast"], []
+    for path in sorted(EXAMPLES.glob(f"{Path(target).stem}.*")):
+        text = path.read_text()
+        broken = text.replace(right, wrong)
+        changed += [path.name] if broken != text else []
+        (tmp_path / path.name).write_text(broken)
+        words += ["--description", path.name] if path.suffix == ".toml" else []
+    assert len(changed) == 1
+    done = run("certify", *words, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stdout.splitlines()[0].startswith(f"{target.partition(':')[2]}: not certified")
 
 
-def test_the_page_lists_every_example() -> None:
-    page = (EXAMPLES / "README.md").read_text()
-    files = [x.name for x in EXAMPLES.iterdir() if x.is_file() and x.name != "README.md"]
-    assert [name for name in files if f"({name})" not in page] == []
+def test_the_page_has_every_example_and_its_command() -> None:
+    files = [x for x in EXAMPLES.iterdir() if x.is_file() and x.name != "README.md"]
+    assert [x.name for x in files if f"({x.name})" not in PAGE] == []
+    commands = [" ".join(found) for x in files for found in COMMAND.findall(x.read_text())]
+    assert len(commands) == len(FILES) + 1
+    assert [command for command in commands if f"`{command}`" not in PAGE] == []
