@@ -1,7 +1,6 @@
 """One assertion for a test that says `allclose` today."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -63,10 +62,11 @@ def assert_attention(
     problem = Problem(
         queries, keys, values, dout=dout, dtype=dtype, rounding=rounded or usual, **asked
     )
-    chosen = {**_usual(), **(conventions or {})}
-    _known(conventions or {})
+    chosen = conventions or {}
+    _known(chosen)
+    problem = problem.but(**as_chosen(chosen))
     try:
-        _holds(got, problem.but(**as_chosen(chosen)))
+        _holds(got, problem)
     except Violation as violation:
         for advice in _right_with(got, problem, chosen):
             violation.add_note(advice)
@@ -81,22 +81,19 @@ def _holds(got: Array, problem: Problem) -> None:
 def _right_with(got: Array, problem: Problem, chosen: Mapping[str, str]) -> Iterator[str]:
     """A line for each single change that would make the output correct."""
     ways = {
-        f'conventions={{"{name}": "{choice}"}}': problem.but(**as_chosen({**chosen, name: choice}))
+        f'conventions={{"{name}": "{choice}"}}': as_chosen({**chosen, name: choice})
         for name in ANSWERED
         for choice in CONVENTIONS[name]
-        if choice != chosen[name]
+        if choice != chosen.get(name, CONVENTIONS[name][0])
     }
-    here = problem.but(**as_chosen(chosen))
-    ways[f"is_causal={not problem.causal}"] = here.but(causal=not problem.causal)
-    ways["scale=1.0"] = here.but(scale=1.0)
-    for words, other in ways.items():
-        with suppress(Violation, ValueError):
-            _holds(got, other)
-            yield f"would be correct with {words}"
-
-
-def _usual() -> dict[str, str]:
-    return {name: CONVENTIONS[name][0] for name in ANSWERED}
+    ways[f"is_causal={not problem.causal}"] = {"causal": not problem.causal}
+    ways["scale=1.0"] = {"scale": 1.0}
+    for words, change in ways.items():
+        try:
+            _holds(got, problem.but(**change))
+        except (Violation, ValueError):
+            continue
+        yield f"would be correct with {words}"
 
 
 def _known(conventions: Mapping[str, str]) -> None:
