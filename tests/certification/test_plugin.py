@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,8 +22,8 @@ ITEMS = [f"{TARGET}::{name}" for name in ("A1-x-float32", "K2-y-float32", "K2-y-
 
 def ended(told: str | None, force: str = "must", known: str | None = None) -> str:
     """How the test of a clause ends, which says so."""
-    run = SimpleNamespace(failure=lambda: told, force=force, known=known)
-    item: Any = SimpleNamespace(run=run)
+    found: Any = SimpleNamespace(failure=lambda: told, force=force, known=known)
+    item: Any = SimpleNamespace(run=partial(Run.__call__, found))
     try:
         plugin.Clause.runtest(item)
     except AssertionError as error:
