@@ -22,12 +22,12 @@ from pathlib import Path
 from spec.backends import Unsuitable
 from spec.certification.attended import certified
 from spec.certification.campaign import campaign, seeds
-from spec.certification.contents import found, markdown, table
+from spec.certification.contents import markdown, matching, table
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.reading import read
 from spec.certification.ledger.text import save_report
 from spec.certification.ledgers import held, side_by_side
-from spec.certification.listing import TOPICS, listed, versions
+from spec.certification.listing import TOPICS, Version, listed
 from spec.certification.options import LISTED, Parser, add_options, asked
 from spec.certification.pages.certificate_page import certificate_page
 from spec.certification.pages.matrix_page import matrix_page
@@ -112,7 +112,7 @@ def _clauses(options: argparse.Namespace) -> int:
     clauses = resolved(options.specification)
     if options.markdown:
         return _say(markdown(clauses).rstrip())
-    return _say(found(clauses, " ".join(options.words)) if options.words else table(clauses))
+    return _say(matching(clauses, " ".join(options.words)) if options.words else table(clauses))
 
 
 def _say(text: str) -> int:
@@ -148,7 +148,7 @@ def _ledger(options: argparse.Namespace) -> int:
 def _parser() -> Parser:
     parser = Parser("attention-spec", description=ABOUT, epilog=START)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--version", action="version", version=versions())
+    parser.add_argument("--version", action=Version, nargs=0, help="print versions, and exit")
     parser.set_defaults(run=lambda _: _say(parser.format_help().rstrip()))
     commands = parser.add_subparsers(metavar="COMMAND")
     certify = commands.add_parser("certify", help="check an implementation")

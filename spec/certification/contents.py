@@ -46,7 +46,7 @@ def whole(clause: Clause) -> str:
     return "\n".join([title, "-" * len(title), "", clause.text, "", *facts])
 
 
-def found(clauses: Mapping[str, Clause], words: str) -> str:
+def matching(clauses: Mapping[str, Clause], words: str) -> str:
     """The clauses that some words name, in full; else a table of those whose text has them all.
 
     words: a number, a name, the letter of a section, or words of titles and headings.
@@ -64,8 +64,8 @@ def found(clauses: Mapping[str, Clause], words: str) -> str:
 
 def _searched(clause: Clause) -> str:
     """The text in which words are searched: number, name, claim and the heading of the section."""
-    heading = (import_module(clause.check.__module__).__doc__ or "").partition("\n")[0]
-    told = (clause.number, clause.name.replace("_", " "), clause.sentence, heading)
+    words = clause.name.replace("_", " ")
+    told = (clause.number, words, clause.sentence, _heading(clause.check.__module__))
     return " ".join(told).lower()
 
 
@@ -83,9 +83,14 @@ def markdown(clauses: Mapping[str, Clause]) -> str:
     return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
 
 
+def _heading(module: str) -> str:
+    """That of the clauses of a module: the first line of its docstring."""
+    return (import_module(module).__doc__ or "").partition("\n")[0]
+
+
 def _section(module: str, clauses: list[Clause]) -> Iterator[str]:
     """The clauses of one module, in a row, under its first line."""
-    yield f"**{(import_module(module).__doc__ or '').splitlines()[0]}**"
+    yield f"**{_heading(module)}**"
     yield from ("", "| | claim | evidence | rejects |", "|---|---|---|---|")
     for clause in clauses:
         grade = "checked" if clause.proof is None else SHORT[clause.proof.grade]

@@ -1,14 +1,15 @@
 """What the options of the command line accept, as tables: `attention-spec list TOPIC`."""
 
-import sys
+import argparse
 from collections.abc import Callable, Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
+from typing import Any
 
 from spec.backends import NAMES
 from spec.backends.compiling import WAYS
 from spec.backends.unknown import unknown
 from spec.certification.settings import DIALECTS, PROFILES
+from spec.certification.target.versions import versions as known
 from spec.kinds import KINDS
 from spec.notation import DTYPES
 from spec.version import CURRENT
@@ -26,13 +27,18 @@ def listed(topic: str | None) -> str:
 
 
 def versions() -> str:
-    """The version of the package, where it is installed, of the specification, and of Python."""
-    try:
-        package = version("attention-spec")
-    except PackageNotFoundError:
-        package = "(not installed)"
-    python = ".".join(map(str, sys.version_info[:3]))
-    return f"attention-spec {package}, specification {CURRENT}, python {python}"
+    """Those of the package ("none" if it is not installed), the specification, and Python."""
+    package = "attention-spec"
+    found = known([package])
+    return f"{package} {found[package]}, specification {CURRENT}, python {found['python']}"
+
+
+class Version(argparse.Action):
+    """Prints the versions, which are looked up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(versions())
+        parser.exit()
 
 
 def _table(rows: Rows) -> str:
