@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from spec.backends import NAMES, Unsuitable
-from spec.certification.settings import PROFILES, Request
+from spec.certification.settings import MULTIPLES, PROFILES, Request
 from spec.certification.target.declared import declared, pairs
 from spec.kind import never
 from spec.kinds import KINDS
@@ -42,7 +42,7 @@ def _add_how(add: Callable[..., Any]) -> None:
     add("--layout", metavar="LAYOUT", help=axes)
     names = "use this library's argument names and conventions (spec/options.md)"
     add("--api", metavar="LIBRARY", help=names)
-    for name, words in (("lengths", "sequence lengths"), ("widths", "head sizes")):
+    for name, words in MULTIPLES.items():
         add(f"--{name}", type=int, metavar="N", help=f"use only {words} that are multiples of N")
     file = "file that says how a target with other names is built and called"
     add("--description", metavar="FILE", help=file)

@@ -22,7 +22,7 @@ from spec.version import no_clause
 LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in kind.layouts))
 
 COMPILING = 4.0  # times the patience for a call that may compile: that alone can take half a minute
-MULTIPLES = ("lengths", "widths")  # what may be declared to be multiples of a number
+MULTIPLES = {"lengths": "sequence lengths", "widths": "head sizes"}  # may be declared multiples
 DIALECTS = tuple(dict.fromkeys(x for kind in KINDS.values() for x in kind.spellings))
 # What says how a target is called.
 HOW = ("kind", "backend", "description", "layout", "api", *MULTIPLES, "device", "compiled")
@@ -219,7 +219,7 @@ def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> t
         return tuple(clauses.values())
     for word in wanted:
         if not any(_fits(clause, word) for clause in clauses.values()):
-            names = [word for clause in clauses.values() for word in (clause.number, clause.name)]
+            names = [name for x in clauses.values() for name in (x.number, x.name)]
             raise Unsuitable(no_clause(word, NAME) + hint(word, names))
     return tuple(c for c in clauses.values() if any(_fits(c, word) for word in wanted))
 

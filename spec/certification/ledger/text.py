@@ -2,6 +2,7 @@
 
 import textwrap
 from pathlib import Path
+from typing import NamedTuple
 
 from spec.certification.judging.edition import OURS, THEIRS
 from spec.certification.judging.judging import PARTS
@@ -14,28 +15,25 @@ from spec.clause import section_of
 from spec.kinds import kind_of
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
-CELLS = {  # in words, as the table of one certificate has them
-    "violated": "failed",
-    "violated should": "should",
-    "deviates": "known",
-    "refused": "raised",
-    "blocked": "not run",
-    "crashed": "crashed",
-}
-APPLYING = {
-    "violated": "fail",
-    "violated should": "fail (recommended only)",
-    "deviates": "known to fail",
-    "crashed": "crashed",
-    "refused": "raised an exception",
-    "blocked": "not run",
+
+
+class Said(NamedTuple):
+    """An outcome in words: in the table, in the line of clauses that apply, and in the legend."""
+
+    cell: str
+    clauses: str
+    meaning: str = ""
+
+
+SAID = {
+    "violated": Said("failed", "fail"),
+    "violated should": Said("should", "fail (recommended only)", "recommended clauses that fail"),
+    "deviates": Said("known", "known to fail", "declared deviations"),
+    "crashed": Said("crashed", "crashed"),
+    "refused": Said("raised", "raised an exception", "the target raised an exception"),
+    "blocked": Said("not run", "not run"),
 }
 LEGEND = "passed/applicable clauses, and their largest error as a fraction of its bound"
-EXPLAINED = {
-    "should": "recommended clauses that fail",
-    "known": "declared deviations",
-    "raised": "the target raised an exception",
-}
 MARKS = {
     "holds": "·",
     "violated": "✗",
@@ -109,9 +107,9 @@ def _applying(certificate: Findings) -> str:
         outcomes.setdefault(v.clause, set()).add(outcome(v))
     apply = [x for x in outcomes.values() if x != {"not offered"}]
     parts = [
-        f"{count} {words}"
-        for word, words in APPLYING.items()
-        for count in [sum(word in x for x in apply)]
+        f"{count} {words.clauses}"
+        for name, words in SAID.items()
+        for count in [sum(name in x for x in apply)]
         if count
     ]
     return f"{len(apply)} of {len(outcomes)} apply: {', '.join(parts) or 'all of them pass'}"
@@ -149,7 +147,8 @@ def _table(certificate: Findings) -> str:
     widths = [2 + max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = (map(str.ljust, row, widths) for row in rows)
     table = ["".join(row).rstrip() for row in padded]
-    met = (f"; {word}: {x}" for word, x in EXPLAINED.items() if f" {word}" in "".join(table))
+    there = {outcome(v) for v in certificate.verdicts}
+    met = (f"; {x.cell}: {x.meaning}" for name, x in SAID.items() if x.meaning and name in there)
     return "\n".join([*table, "", filled("", LEGEND + "".join(met))])
 
 
@@ -174,7 +173,7 @@ def _cell(verdicts: list[Verdict]) -> str:
         return "-"
     held = sum(v.outcome == "holds" for v in ran)
     others = [outcome(v) for v in ran if v.outcome != "holds"]
-    counted = [f"{others.count(o)} {word}" for o, word in CELLS.items() if o in others]
+    counted = [f"{others.count(o)} {words.cell}" for o, words in SAID.items() if o in others]
     worst = max(v.worst for v in ran)
     words = ", ".join([f"{held}/{len(ran)}", *counted])
     return f"{words}  {worst:.2f}" if held == len(ran) else words
