@@ -114,7 +114,8 @@ class Kind:
     page shows of a problem apart from its arrays. narrower: for a record that answers nothing, the
     same record tested on less and less. multiples: the sizes that may be declared as multiples.
     tiles: for a kind that is unsupported at other lengths, the possible divisors of the lengths.
-    sections: a word for each letter.
+    sections: a word for each letter. several: the end of the error for a target that returns
+    several results: what to do.
     """
 
     about: str
@@ -161,6 +162,7 @@ class Kind:
     compares: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vocabulary: Vocabulary | None = None
     sections: Mapping[str, str] = field(default_factory=dict)
+    several: str = ""
 
     @cached_property
     def features(self) -> Vocabulary:

@@ -127,6 +127,7 @@ KIND: Kind = Kind(
     about="attention",
     noun="an attention function",
     sections=SECTIONS,
+    several="; return the output alone, and give the rest by attributes such as .weights and .lse",
     problem=Problem,
     definition="A1",
     core=square,

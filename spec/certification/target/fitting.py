@@ -210,13 +210,6 @@ def is_there(library: str) -> bool:
     return found is not None and found.origin is not None
 
 
-def _advice(violation: Violation) -> str:
-    """What to change in a function that returns several results at once."""
-    if "is a tuple of" not in str(violation):
-        return ""
-    return "; return the output alone, and give the rest by attributes such as .weights and .lse"
-
-
 def _complaint(record: Any, known: Kind) -> str | None:
     """Why a record gives no answer to a small problem of the core in any dtype, if it does not."""
     complaint = None
@@ -226,9 +219,8 @@ def _complaint(record: Any, known: Kind) -> str | None:
             with suppress(Refused):
                 known.put(record, known.first, known.beyond(dtype))
         except WrongArray as violation:
-            return (
-                f"{record.name} cannot be tested as {known.noun}: {violation}{_advice(violation)}"
-            )
+            several = known.several if "is a tuple of" in str(violation) else ""
+            return f"{record.name} cannot be tested as {known.noun}: {violation}{several}"
         except Violation:
             return None
         except Refused as refusal:

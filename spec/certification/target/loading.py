@@ -67,17 +67,17 @@ def _plugged(found: Any, target: Target, request: Request, guard: Guarded, tried
     return confirmed(found, known, request, origin, guard)
 
 
-def record(target: Target, about: str | None = None, **options: Any) -> Any:
+def record(target: Target, kind: str | None = None, **options: Any) -> Any:
     """The record of an ordinary program, plugged in as `options` of its kind say.
 
-    about: the kind of subject, told from the target unless given. options: those of the kind's
-    own loader, as its `plug` says.
+    kind: the kind of target, detected by default. options: those of the kind's own loader, as its
+    `plug` says.
     Raises Unsuitable: an unknown kind, a record already, or no program of its kind.
     """
     found: Any = resolved(target) if isinstance(target, str) else target
     if is_record(found):
         raise Unsuitable(f"{found.name} is a record already")
-    kind = about or _told(found, None)
+    kind = kind or _told(found, None)
     if kind not in KINDS:
         raise unknown("kind", kind, KINDS)
     return KINDS[kind].load(found, **options)
