@@ -51,18 +51,14 @@ def test_a_newcomer_reads_it_at_a_glance() -> None:
     assert len(TEXT.splitlines()) <= 120
 
 
-@pytest.mark.parametrize(("page", "name"), [("function", "attend"), ("cache", "Cache")])
-def test_the_file_of_a_guide_is_certified(page: str, name: str, tmp_path: Path) -> None:
-    (text,) = re.findall(r"^```python\n(# mine\.py\n.*?)^```", (DOCS / f"{page}.md").read_text(), M)
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [("README.md", "attend"), ("docs/function.md", "attend"), ("docs/cache.md", "Cache")],
+)
+def test_the_file_that_a_page_shows_is_certified(page: str, name: str, tmp_path: Path) -> None:
+    (text,) = re.findall(r"^```python\n(# mine\.py\n.*?)^```", (ROOT / page).read_text(), M)
     (tmp_path / "mine.py").write_text(text)
     done = run("certify", f"mine.py:{name}", *FEW, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_file_of_the_first_page_is_certified(tmp_path: Path) -> None:
-    (text,) = re.findall(r"^```python\n(# mine\.py\n.*?)^```", TEXT, M)
-    (tmp_path / "mine.py").write_text(text)
-    done = run("certify", "mine.py:attend", *FEW, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
