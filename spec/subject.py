@@ -15,6 +15,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
 
+# A convention of all targets with a backward pass: "none" is for one that only does inference.
+GRADIENTS = {"gradients": ("any", "none")}
+
 
 class DeviceLost(BaseException):
     """The device of a target no longer responds: the process failed, not a single call."""
@@ -22,6 +25,10 @@ class DeviceLost(BaseException):
 
 class Refused(Exception):
     """An implementation does not support a problem; the message names its exception."""
+
+
+class Raised(Refused):
+    """The program itself raised an exception, other than NotImplementedError."""
 
 
 class NoGradient(Refused):
@@ -113,6 +120,11 @@ class Subject:
         """These kinds of problem without those that are in this subject's basic case."""
         pairs = self.otherwise.items()
         return kinds - {usual if usual in self.answers else other for usual, other in pairs}
+
+    def without_gradients(self) -> Self:
+        """The same subject, as one that has no gradients."""
+        names = [name for what, name in self.offering.items() if what in {*Backward}]
+        return self.but(**dict.fromkeys(names, not_offered))
 
     @functools.cached_property
     def offers(self) -> frozenset[str]:

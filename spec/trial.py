@@ -20,7 +20,7 @@ from spec.comparison import Violation
 from spec.notation import Posed
 from spec.subject import Refused, Subject, posed
 
-REFUSED = "a problem of the core is refused"
+REFUSED = "raises an exception in the basic case"
 
 
 class Elsewhere(Exception):

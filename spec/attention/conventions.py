@@ -10,7 +10,7 @@ from typing import Any
 
 from spec.attention.notation import Problem
 from spec.notation import Posed, Products
-from spec.subject import Subject
+from spec.subject import GRADIENTS, Subject
 
 # The default first.
 # `idle` is for queries that booleans (a boolean mask, causality) mask fully, and `idle bias` for
@@ -36,6 +36,7 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "mask means": ("attend", "forbid"),
     "causality": ("asked", "always"),
     "lengths": ("any", "equal"),
+    **GRADIENTS,
 }
 
 # Never declared, but detected with a problem (`plug.units`): how sums of products are rounded.

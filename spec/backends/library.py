@@ -92,9 +92,15 @@ class Unsuitable(Exception):
         super().__init__(printable(why))
 
 
+# What to do about an exception whose own text does not say it, by the name of its type.
+FIXES = {"TracerBoolConversionError": "name this argument in the static_argnames of jax.jit"}
+
+
 def first_line(error: BaseException) -> str:
-    """The first line of what an exception says."""
-    return (str(error).splitlines() or [""])[0]
+    """The first line of what an exception says, and what to do about it, if that is known."""
+    line = (str(error).splitlines() or [""])[0]
+    fix = FIXES.get(type(error).__name__, "")
+    return f"{fix} ({line})" if fix else line
 
 
 def name_of(function: Callable[..., Any]) -> str:

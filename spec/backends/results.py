@@ -15,7 +15,7 @@ import numpy as np
 from spec.backends.library import Library, first_line
 from spec.comparison import Violation
 from spec.notation import Array, Call
-from spec.subject import DeviceLost, Refused
+from spec.subject import DeviceLost, Raised, Refused
 
 
 class WrongArray(Violation):
@@ -35,7 +35,8 @@ def refusing() -> Iterator[None]:
     except (Exception, SystemExit) as error:
         if lost(error):
             raise DeviceLost(first_line(error)) from None
-        raise Refused(f"{type(error).__name__}: {first_line(error)}") from error
+        refused = Refused if isinstance(error, NotImplementedError) else Raised
+        raise refused(f"{type(error).__name__}: {first_line(error)}") from error
 
 
 def lost(error: BaseException) -> bool:

@@ -109,11 +109,32 @@ def by_leaves(out: Any, leaves: Sequence[Any], dout: Any) -> list[Any]:
     found: Sequence[Any] = [None] * len(leaves)
     if recorded:
         outs, douts = zip(*recorded, strict=True)
-        found = torch.autograd.grad(outs, leaves, douts, allow_unused=True)
+        found = _pulled(outs, leaves, douts)
     if all(x is None for x in found):
         raise NoGradient("autograd has no gradient: what is returned does not depend on its inputs")
     pairs = zip(found, leaves, strict=True)
     return [torch.zeros_like(leaf) if x is None else x for x, leaf in pairs]
+
+
+def _pulled(outs: Sequence[Any], leaves: Sequence[Any], douts: Sequence[Any]) -> Sequence[Any]:
+    """The gradients by leaves, None where there is none.
+
+    A checkpoint with use_reentrant=True, which training may use, refuses `torch.autograd.grad`.
+    It raises before anything is computed, and then `backward` is called as training calls it.
+    """
+    try:
+        return torch.autograd.grad(outs, leaves, douts, allow_unused=True)
+    except RuntimeError as error:
+        if "use_reentrant=True" not in str(error):
+            raise
+    kept = [leaf.grad for leaf in leaves]
+    for leaf in leaves:
+        leaf.grad = None
+    torch.autograd.backward(outs, douts)
+    found = [leaf.grad for leaf in leaves]
+    for leaf, grad in zip(leaves, kept, strict=True):
+        leaf.grad = grad
+    return found
 
 
 def recorded(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:

@@ -21,7 +21,7 @@ from spec.attention.options import KINDS, Capability, kinds_of
 from spec.attention.record import Implementation
 from spec.notation import Array, Call, Length, Posed, once
 from spec.stream import Stream
-from spec.subject import Subject, not_offered
+from spec.subject import GRADIENTS, Subject, not_offered
 
 Modes = tuple[bool, ...]  # of calls in a row: True for training, False for evaluation
 
@@ -108,7 +108,7 @@ class Dropout(Subject):
         Capability.WEIGHTS: "weights",
         Capability.CALL: "call",
     }
-    choices: ClassVar[Mapping[str, tuple[str, ...]]] = OF_UNITS
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {**OF_UNITS, **GRADIENTS}
 
     otherwise: ClassVar[Mapping[str, str | None]] = Implementation.otherwise
 

@@ -19,7 +19,7 @@ from typing import ClassVar, NamedTuple
 from spec.attention.conventions import OF_UNITS
 from spec.attention.options import Capability
 from spec.notation import Array, Call, Length, Posed
-from spec.subject import Subject, not_offered
+from spec.subject import GRADIENTS, Subject, not_offered
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,4 +74,4 @@ class FeedForward(Subject):
         Capability.GRADIENTS: "backward",
         Capability.CALL: "call",
     }
-    choices: ClassVar[Mapping[str, tuple[str, ...]]] = OF_UNITS
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {**OF_UNITS, **GRADIENTS}

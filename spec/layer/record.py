@@ -14,7 +14,7 @@ from spec.attention import options
 from spec.attention.conventions import CONVENTIONS
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters, Turn
 from spec.notation import Array, Call
-from spec.subject import Subject, holding, not_offered
+from spec.subject import GRADIENTS, Subject, holding, not_offered
 
 
 class Capability(StrEnum):
@@ -119,6 +119,7 @@ class Layer(Subject):
         "mask means": ("forbid", "attend"),  # its caller writes the causal mask out
         "causality": CONVENTIONS["causality"],
         "products": CONVENTIONS["products"],
+        **GRADIENTS,
         "positions": get_args(Turn),
     }
     otherwise: ClassVar[Mapping[str, str | None]] = {

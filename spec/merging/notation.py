@@ -25,7 +25,7 @@ import numpy as np
 
 from spec.attention.options import Capability
 from spec.notation import HALF, Array, Call, Length, Posed
-from spec.subject import Subject, not_offered
+from spec.subject import GRADIENTS, Subject, not_offered
 
 CONVENTIONS: Mapping[str, tuple[str, ...]] = {"lse idle": ("-inf", "+inf"), "lse base": ("e", "2")}
 
@@ -122,4 +122,4 @@ class Merging(Subject):
         Capability.GRADIENTS: "backward",
         Capability.CALL: "call",
     }
-    choices: ClassVar[Mapping[str, tuple[str, ...]]] = CONVENTIONS
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {**CONVENTIONS, **GRADIENTS}

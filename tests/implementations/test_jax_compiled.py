@@ -89,7 +89,10 @@ def test_the_whole_certificate_of_the_function_of_jax(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("--compiled", "dynamic"), "--compiled dynamic: JAX compiles static or traced"),
-        (("--compiled", "often"), "unknown way to compile 'often': choose from static, traced, dynamic"),
+        (
+            ("--compiled", "often"),
+            "unknown way to compile 'often': choose from static, traced, dynamic",
+        ),
     ],
 )
 def test_a_way_that_jax_has_not_is_no_good(words: tuple[str, ...], said: str) -> None:

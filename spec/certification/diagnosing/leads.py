@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spec.certification.judging.bounds import Bounds
-from spec.certification.judging.cause import NUMBERS, Cause
+from spec.certification.judging.cause import NUMBERS, RAISES, Cause
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.features import Vocabulary, is_part
@@ -142,7 +142,7 @@ def how_it_fails(violation: Violation) -> str:
     place = violation.place
     if place is None:
         text = str(violation)
-        return "is refused" if text.startswith(REFUSED) else text.split(":")[0]
+        return RAISES if text.startswith(REFUSED) else text.split(":")[0]
     if np.isnan(place.got) and not np.isnan(place.want):
         return "is NaN"
     return "is infinite" if np.isinf(place.got) and np.isfinite(place.want) else "is wrong"

@@ -2,7 +2,8 @@
 
 from spec.certification.judging.judging import differentiates
 from spec.certification.judging.verdict import Verdict, unrun
-from spec.certification.target.probing import IN_SINGLE, Probed
+from spec.certification.target.precision import IN_SINGLE
+from spec.certification.target.probing import Probed
 from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.subject import Subject

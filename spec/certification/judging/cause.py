@@ -14,6 +14,7 @@ from spec.certification.judging.verdict import (
 )
 from spec.features import ASKED, joined, negated
 
+RAISES = "raises an exception"
 NUMBERS = ("is wrong", "is NaN", "is infinite")  # how an answer of the right form is wrong
 
 
@@ -57,9 +58,11 @@ class Cause:
         if self.drawn:
             verb = "is" if len(self.beside) == 1 else "are"
             return f"{where}, {', '.join(self.beside)} {verb} broken"
+        noun = self.asked or "the output"
+        if self.failure == RAISES:
+            return f"{where}, computing {noun} {RAISES}"
         if not self.failure.startswith("is "):
             return f"{where}, {self.failure}"
-        noun = self.asked or "the output"
         first = noun.partition(" of ")[0]
         many = first.endswith("s") and not first.endswith("ss")
         said = self.failure.replace("is ", "are ", 1) if many else self.failure

@@ -16,7 +16,6 @@ from spec.certification.explaining.script import ONCE, Again, script
 from spec.certification.judging.binding import unbound
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.judging import Finding, judged, scope_for
-from spec.certification.judging.judging import without_gradients as spared
 from spec.certification.judging.palette import planned
 from spec.certification.judging.plan import FEW, in_turn
 from spec.certification.judging.replaying import BREAKS, replayed, word
@@ -27,7 +26,8 @@ from spec.certification.settings import Request, check_conventions, concerning, 
 from spec.certification.target.declared import check_deviations
 from spec.certification.target.deviations import Deviations, known
 from spec.certification.target.loading import Target, load, resolved
-from spec.certification.target.probing import IN_SINGLE, Probed, probed
+from spec.certification.target.precision import IN_SINGLE
+from spec.certification.target.probing import Probed, probed
 from spec.certification.target.recognising import LOOKS, declaring, recognised
 from spec.certification.target.versions import versions_of
 from spec.clause import Clause
@@ -163,7 +163,7 @@ class Examiner:
         """The smallest problem found in the time that is left, and what it looks like."""
         clause, implementation = self.clauses[verdict.clause], self.probed.by_dtype[verdict.dtype]
         if self.inference:
-            implementation = spared(implementation)
+            implementation = implementation.without_gradients()
         problem = problem.but(rounding=verdict.rounding)
         scope = scope_for(clause, implementation, verdict.dtype, "strict", "quick")
         start = time.monotonic()
@@ -185,7 +185,7 @@ class Examiner:
         subject = self.probed.by_dtype[problem.dtype]
         violation = broken(clause, subject, problem)
         left = {name: getattr(subject, name) for name in ("answers", "differentiates")}
-        raw = spared(self.raw) if self.inference else self.raw
+        raw = self.raw.without_gradients() if self.inference else self.raw
         return Counterexample(
             problem=problem,
             message=message,

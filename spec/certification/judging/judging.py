@@ -13,7 +13,7 @@ from spec.comparison import Violation, measuring
 from spec.domain import Scope
 from spec.kinds import kind_of
 from spec.notation import GRADES, HALF, Grade
-from spec.subject import Backward, Refused, Subject, not_offered
+from spec.subject import Backward, Refused, Subject
 from spec.trial import Elsewhere, Watch, broken, unless_allowed
 
 MORE = 4  # times as many problems are drawn where not all count
@@ -97,12 +97,6 @@ def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, rea
 def differentiates(clause: Clause) -> bool:
     """Whether the clause asks for gradients, or for what is computed while they are recorded."""
     return bool(clause.needs & {*Backward})
-
-
-def without_gradients(subject: Subject) -> Subject:
-    """The subject as one that offers none."""
-    names = [name for what, name in subject.offering.items() if what in {*Backward}]
-    return subject.but(**dict.fromkeys(names, not_offered))
 
 
 def _run(

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from spec.certification.judging.cause import RAISES
 from spec.certification.judging.verdict import Counterexample, Verdict
 from spec.certification.ledger.findings import Findings, grouped
 from spec.clause import section_of
+from spec.kind import ASKED
 from spec.kinds import kind_of
 from spec.notation import Array
 from spec.written import arrays, options, sizes
@@ -17,6 +19,11 @@ WIDTH = 100
 SHOWN = 3  # counterexamples that are printed where no cause is known
 TALL = 7  # lines: an array that has more is written as a paragraph
 LONG = 2500  # letters: a script that has more is not printed
+UNTRAINED = (ASKED["backward"], RAISES)  # what is asked for, and what it does
+INFERENCE = (
+    "If the target is for inference only, declare --convention gradients=none, or let its backward "
+    "pass raise NotImplementedError."
+)
 TYPED = re.compile(r'--\S+ (?:"[^"]*"|\S+)')  # on a command line
 
 
@@ -35,6 +42,7 @@ def _causes(certificate: Findings) -> Iterator[str]:
         by = f"fails {count} clause{'s' * (count != 1)}: {ranges(cause.clauses)} [{formats}]; on"
         lines = [filled(f"{place}. ", cause.sentence)]
         lines += [filled("   ", cause.lens)] * bool(cause.lens)
+        lines += [filled("   ", INFERENCE)] * ((cause.asked, cause.failure) == UNTRAINED)
         lines += [filled("   but for that, wrong as ", cause.besides)] * bool(cause.besides)
         yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems")])
 

@@ -11,6 +11,7 @@ from spec.certification.ledger.causes import WIDTH, causes, counterexamples, fil
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, grouped
 from spec.certification.ledger.remarks import by_clause, remarks
+from spec.certification.target.probing import Refusal
 from spec.clause import section_of
 from spec.kinds import kind_of
 
@@ -90,6 +91,7 @@ def _head(certificate: Findings) -> str:
     lines = [
         *(title, "=" * len(title), ""),
         f"clauses       {_applying(certificate)}",
+        *_raising(certificate),
         f"conventions   {named or 'all default'}",
         f"with          {', '.join(told.values())}",
         *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
@@ -113,6 +115,21 @@ def _applying(certificate: Findings) -> str:
         if count
     ]
     return f"{len(apply)} of {len(outcomes)} apply: {', '.join(parts) or 'all of them pass'}"
+
+
+def _raising(certificate: Findings) -> list[str]:
+    """A line for what raises an exception in all tests, and so was not tested."""
+    words = [_untested(r) for r in certificate.refusals if not r.crashed]
+    known = f"not tested    as it raises an exception: {', '.join(dict.fromkeys(words))}"
+    wrapped = textwrap.wrap(known, WIDTH, subsequent_indent=" " * 14, break_on_hyphens=False)
+    return wrapped if words else []
+
+
+def _untested(refusal: Refusal) -> str:
+    verb, _, what = refusal.what.partition(" ")
+    if verb == "takes" and refusal.direction == "backward":
+        return f"gradients with {what}"
+    return what if verb in ("takes", "has", "returns") else refusal.what
 
 
 def in_short(certificate: Findings) -> str:

@@ -17,15 +17,13 @@ import numpy as np
 
 from spec.backends.compiled import none
 from spec.backends.interpreting import interprets
+from spec.certification.target.precision import IN_SINGLE, in_single
 from spec.comparison import Violation
 from spec.kind import Kind
 from spec.kinds import kind_of
-from spec.laws import CLAUSES
-from spec.subject import NoGradient, Refused, not_offered
-from spec.trial import keeps
+from spec.subject import Backward, NoGradient, Raised, Refused, not_offered
 
 ROUNDING = ("cpu",)  # devices that round sums of products to nearest, so that nobody is asked
-IN_SINGLE = "computes float64 in float32"
 
 
 @dataclass(frozen=True)
@@ -84,6 +82,8 @@ class Probed:
 def probed(record: Any, device: str = "cpu") -> Probed:
     """The record narrowed to what it answers, dtype by dtype."""
     found = kind_of(record.about)
+    if record.chosen.get("gradients") == "none":
+        record = record.without_gradients()
     by_dtype: dict[str, Any] = {}
     refusals: list[Refusal] = []
     for dtype in record.dtypes:
@@ -93,7 +93,8 @@ def probed(record: Any, device: str = "cpu") -> Probed:
             by_dtype[dtype] = left if device in ROUNDING else _seen(found, left, dtype)
         else:
             refusals.append(Refusal(dtype, dtype, "forward", str(refusal)))
-    return Probed(by_dtype, tuple(refusals), (*_notes(found, by_dtype), *_tiled(found, by_dtype)))
+    notes = (*in_single(found, by_dtype), *_tiled(found, by_dtype))
+    return Probed(by_dtype, tuple(refusals), notes)
 
 
 def _tiled(found: Kind, by_dtype: Mapping[str, Any]) -> Iterator[str]:
@@ -103,22 +104,6 @@ def _tiled(found: Kind, by_dtype: Mapping[str, Any]) -> Iterator[str]:
         for number in sorted({*asked.values()} - {1}):
             dtypes = ", ".join(dtype for dtype, x in asked.items() if x == number)
             yield f"{kind} only at lengths that are multiples of {number} [{dtypes}]"
-
-
-def _notes(found: Kind, by_dtype: Mapping[str, Any]) -> tuple[str, ...]:
-    """That float64 has the accuracy of float32, where it has.
-
-    Who is off in another way, as by a number in a denominator, is so where nothing is rounded, too.
-    """
-    if found.precise is None or "float64" not in by_dtype:
-        return ()
-    record, clause = by_dtype["float64"], CLAUSES[found.definition]
-    problem = found.fitted(record, found.precise("float64"))
-    single = record.through(lambda _, f: lambda p, *rest: f(p.but(dtype="float64"), *rest))
-    if keeps(clause, record, problem) or not keeps(clause, single, problem.but(dtype="float32")):
-        return ()
-    trivial = found.fitted(record, found.trivial("float64")) if found.trivial else None
-    return (IN_SINGLE,) if trivial is None or keeps(clause, record, trivial) else ()
 
 
 def _seen(found: Kind, record: Any, dtype: str) -> Any:
@@ -163,7 +148,7 @@ def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> 
     """The record as it is in one dtype; what it refuses is added to `refusals`."""
     left = _answering(found, record, dtype, refusals)
     answers, differentiates = left.answers, left.differentiates
-    backward = "backward" in left.offered
+    backward = "backward" in left.offered and differentiates == record.differentiates
     shown = _shown(found, left, dtype, found.first, answers)
     turned = _shown(found, left, dtype, "backward", differentiates) if backward else frozenset()
     for kind, problems in found.kinds(dtype).items():
@@ -209,7 +194,12 @@ def _in_tiles(found: Kind, record: Any, kind: str, problems: tuple[Any, ...]) ->
 
 
 def _answering(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> Any:
-    """The record without the functions that refuse even the core."""
+    """The record without the functions that raise an exception even in the basic case.
+
+    Gradients that raise one are kept, and so fail their clauses: without them a target that cannot
+    be trained would be certified. A target for inference raises NotImplementedError instead, or
+    declares that it has no gradients.
+    """
     lost: dict[str, Any] = {}
     for name, (capability, problems) in found.trials(dtype).items():
         if name not in record.offered:
@@ -221,6 +211,9 @@ def _answering(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) ->
             continue
         refusal = _always(found, record, name, problems)
         if refusal is None:
+            continue
+        if capability == Backward.GRADIENTS and isinstance(refusal, Raised):
+            lost["differentiates"] = record.differentiates & {*record.otherwise}  # the basic case
             continue
         lost[name] = not_offered
         if not isinstance(refusal, NoGradient):

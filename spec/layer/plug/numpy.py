@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from spec.backends.results import words
+from spec.comparison import Violation
+
 Run = Callable[..., Any]  # of the inputs; the output
 
 
@@ -40,9 +43,15 @@ def mode(training: bool) -> AbstractContextManager[Any]:
 def gradients(
     layer: Any, run: Run, arrays: Sequence[Any], dout: Any
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """What `backward` says after a call: of one array used several times, the sum."""
+    """What `backward` returns after a call: of one array used several times, the sum.
+
+    Raises Violation: it is not a gradient for each input, and a mapping of those of parameters.
+    """
     run(*arrays)
-    *of_inputs, of_parameters = layer.backward(dout)
+    found = layer.backward(dout)
+    if not isinstance(found, tuple | list) or not found or not isinstance(found[-1], Mapping):
+        raise Violation(f"backward returned {words(found)}, want (dx, ..., gradients by name)")
+    *of_inputs, of_parameters = found
     if len(arrays) < len(of_inputs):
         last = len(arrays) - 1
         of_inputs[last:] = [np.add.reduce(of_inputs[last:])]

@@ -20,7 +20,7 @@ import numpy as np
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.pairing import PAIRINGS
 from spec.positions.record import LONG, Capability
-from spec.subject import Subject, not_offered
+from spec.subject import GRADIENTS, Subject, not_offered
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,4 +82,4 @@ class Encoding(Subject):
         Capability.CALL: "call",
     }
     kinds: ClassVar[Mapping[str, Callable[[Any], object]]] = KINDS
-    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"pairing": PAIRINGS}
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"pairing": PAIRINGS, **GRADIENTS}

@@ -1,0 +1,27 @@
+"""Whether a target computes float64 with the accuracy of float32, as JAX does by default."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from spec.kind import Kind
+from spec.laws import CLAUSES
+from spec.trial import keeps
+
+IN_SINGLE = "computes float64 in float32"
+
+
+def in_single(found: Kind, by_dtype: Mapping[str, Any]) -> tuple[str, ...]:
+    """The note that float64 has the accuracy of float32, if it does; else nothing.
+
+    by_dtype: what the target supports in each dtype. A target that is wrong in another way, for
+    example by a number added to a denominator, is also wrong where nothing is rounded.
+    """
+    if found.precise is None or "float64" not in by_dtype:
+        return ()
+    record, clause = by_dtype["float64"], CLAUSES[found.definition]
+    problem = found.fitted(record, found.precise("float64"))
+    single = record.through(lambda _, f: lambda p, *rest: f(p.but(dtype="float64"), *rest))
+    if keeps(clause, record, problem) or not keeps(clause, single, problem.but(dtype="float32")):
+        return ()
+    trivial = found.fitted(record, found.trivial("float64")) if found.trivial else None
+    return (IN_SINGLE,) if trivial is None or keeps(clause, record, trivial) else ()
