@@ -4,7 +4,7 @@ Each kind of subject has a catalogue of them next to its clauses: `<chapter>/mis
 `steps` has a correct program in named steps, `making` puts it together, and every known bug
 replaces one step:
 
-    @wrong("scale", incident="I14", citation="tenstorrent/tt-metal#56789")
+    @wrong("scale", incident="BUG-14", citation="tenstorrent/tt-metal#56789")
     def scales_by_heads(sizes: Sizes, asked: float | None) -> float:
         '''Divides scores by sqrt(H), the root of the number of heads, instead of sqrt(D).'''
         return 1 / np.sqrt(sizes.H) if asked is None else asked
@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 Force = Literal["must", "should"]
 Decorator = Callable[[Callable[..., Any]], Any]
+PLAUSIBLE = "plausible"  # the incident of a known bug that nobody has reported
 Steps = Any  # the steps of a program by name, a dataclass of functions
 
 
@@ -30,8 +31,8 @@ class Mistake:
     """A plausible wrong implementation.
 
     sentence: what it does wrong: the first paragraph.
-    incident: the class of real bugs that it belongs to (I01 to I45), or the published system (S0 to
-        S4) that has it: see incidents.md, next to this file; or "plausible".
+    incident: the class of real bugs that it belongs to (BUG-01 to BUG-45), or the published system
+        that has it: an entry of incidents.md, next to this file; or "plausible".
     target: the function or class that is plugged in. spoils: which results of an attention function
         are wrong; in other chapters, the replaced step shows it.
     citation: where it was reported; empty if it is merely plausible.
@@ -60,9 +61,8 @@ class Mistake:
     @property
     def source(self) -> str:
         """Where it comes from, in words."""
-        numbered = self.incident[1:].isdigit()
-        kind = "system" if self.incident[0] == "S" else "incident"
-        words = f"{kind} {self.incident}, spec/incidents.md" if numbered else self.incident
+        plausible = self.incident == PLAUSIBLE
+        words = PLAUSIBLE if plausible else f"{self.incident} in spec/incidents.md"
         return f"{words}, e.g. {self.citation}" if self.citation else words
 
     @property

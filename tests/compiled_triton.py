@@ -23,7 +23,7 @@ TOKENS = torch.zeros(B, N, dtype=torch.int64), torch.zeros(B, M, dtype=torch.int
 ASKED: dict[str, dict[str, Any]] = {
     "nothing": {},
     "a window": {"window": sight(True, (3, 0), 2)},
-    "a cap": {"softcap": 2.0},
+    "a soft-cap": {"softcap": 2.0},
     "slopes": {"slopes": torch.ones(H)},
     "texts": {"texts": TOKENS},
     "positions": {"stand": TOKENS},

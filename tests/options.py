@@ -20,7 +20,7 @@ HEAD = """\
 What kernels, frameworks and servers add to attention, who has what under which name, and where the
 same name means different things. Written by `python -m tests.options`, from
 [the words](attention/libraries.py) and [the rows](attention/deployed). With positions p_i of
-queries and r_j = j of keys, a window (L, R), a cap, biases b, slopes m, texts seg and sinks t:
+queries and r_j = j of keys, a window (L, R), a soft-cap, biases b, slopes m, texts seg and sinks t:
 
     s_ij  = scale <q_i, k_j>
     z_ij  = cap(s_ij) + b_ij - m_h |p_i - r_j|
@@ -134,7 +134,7 @@ def coded(names: Iterable[str]) -> str:
 def answers(question: Question) -> tuple[str, str]:
     """The row of a question: each choice, and who has it."""
     usual = CONVENTIONS.get(question.name, ("",))[0]
-    default = CONVENTIONS["causal"][0] if usual == "as causal" else usual
+    default = CONVENTIONS["causal"][0] if usual == "as-causal" else usual
     found = []
     for choice in question.choices:
         who = [x.name for x in LIBRARIES if choice in x.says.get(question.name, ())]

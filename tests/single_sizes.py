@@ -53,7 +53,7 @@ class Fault(NamedTuple):
         replaced = _first_spoiled if self.step in ("weigh", "scores") else _answer_spoiled
         made: Callable[..., Any] = replaced(self)
         made.__name__, made.__doc__ = "spoiled", str(self)
-        return implementation(wrong(self.step, incident="I13")(made), backend="numpy")
+        return implementation(wrong(self.step, incident="BUG-13")(made), backend="numpy")
 
 
 def _first_spoiled(fault: Fault) -> Callable[..., Any]:

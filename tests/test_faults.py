@@ -28,7 +28,7 @@ def gate(request):
 
 def test_a_mistake_that_is_told_as_it_declares_itself(gate):
     assert gate.names == ["forgets_the_gate_backward"]
-    assert gate.sentences == ["where a shut gate, gradients are wrong"]
+    assert gate.sentences == ["where a closed gate, gradients are wrong"]
     assert (gate.known, gate.fresh, gate.shown) == ([True], "holds", [True])
     assert gate.alone == [True]
     (share,) = gate.wrong
@@ -54,7 +54,7 @@ def test_a_cause_of_something_else_is_not_that_mistake():
     attention = KINDS["attention"]
     mistake = attention.mistakes["forgets_the_cap_beside_causality"]
     wider, narrower = ("causal", "M > 1"), ("causal", "M > 1", "N > M")
-    for features, there in ((wider, True), (("a cap", "causal"), True), (narrower, False)):
+    for features, there in ((wider, True), (("a soft-cap", "causal"), True), (narrower, False)):
         assert is_that(attention, mistake, Cause(features, "", "is wrong")) is there
     assert not is_that(attention, mistake, Cause(("causal",), "", "is wrong"))  # by two features
 

@@ -82,7 +82,7 @@ def _windowed(window_size: Window, beyond: int) -> dict[str, Any]:
 
 
 # A fill where truth values hide, a bias of -inf that is added as it is, and a product with zero.
-CONVENTIONS = {"idle": "uniform", "idle bias": "nan", "padding queries": "zero"}
+CONVENTIONS = {"fully-masked": "uniform", "fully-masked-bias": "nan", "padding-queries": "zero"}
 attend.lse = lse  # type: ignore[attr-defined]
 attend.conventions = CONVENTIONS  # type: ignore[attr-defined]
 compiled: Any = jax.jit(attend, static_argnames=STATIC)

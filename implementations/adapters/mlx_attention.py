@@ -92,5 +92,6 @@ def _called(is_causal: bool, scale: float | None, names: list[str]) -> Callable[
 
 
 # MLX: "The "causal" mask uses lower-right alignment where the last query aligns with the last key".
-attend.conventions = {"causal": "bottom-right", "idle": "uniform", "idle bias": "nan"}  # type: ignore[attr-defined]
+FILLED = {"fully-masked": "uniform", "fully-masked-bias": "nan"}
+attend.conventions = {"causal": "bottom-right", **FILLED}  # type: ignore[attr-defined]
 attend.backward = backward  # type: ignore[attr-defined]

@@ -124,5 +124,5 @@ def _array(x: Array) -> mx.array:
 
 # Where truth values hide all keys, they are filled in; -inf is added as it is.
 MultiHead.conventions = {  # type: ignore[attr-defined]
-    **{"mask means": "attend", "idle": "uniform", "idle bias": "nan"}
+    **{"mask-means": "attend", "fully-masked": "uniform", "fully-masked-bias": "nan"}
 }

@@ -141,7 +141,7 @@ def _session(operator: str, formats: Formats, asked: tuple[tuple[str, Any], ...]
 
 
 # -10000 is added where truth values hide ("mask_filter_value"), and a bias of -inf as it is.
-multi_head.conventions = {"idle": "uniform", "idle bias": "nan"}  # type: ignore[attr-defined]
-EQUAL = {"lengths": "equal", "idle bias": "nan"}
+multi_head.conventions = {"fully-masked": "uniform", "fully-masked-bias": "nan"}  # type: ignore[attr-defined]
+EQUAL = {"lengths": "equal", "fully-masked-bias": "nan"}
 grouped_query.conventions = EQUAL  # type: ignore[attr-defined]
 causal_query.conventions = EQUAL | {"causality": "always"}  # type: ignore[attr-defined]

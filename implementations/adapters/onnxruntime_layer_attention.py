@@ -76,4 +76,4 @@ def _session(heads: int, is_causal: bool, formats: Formats) -> Any:
 
 
 # -10000 is added where a mask hides.
-SelfAttention.conventions = {"idle": "uniform"}  # type: ignore[attr-defined]
+SelfAttention.conventions = {"fully-masked": "uniform"}  # type: ignore[attr-defined]

@@ -101,4 +101,4 @@ def _model(
 
 # Its specification is a softmax of -inf alone, where every key of a query is hidden.
 for _each in (attend, alone):
-    _each.conventions = {"idle": "nan"}  # type: ignore[attr-defined]
+    _each.conventions = {"fully-masked": "nan"}  # type: ignore[attr-defined]

@@ -155,9 +155,9 @@ def _differentiated(
 
 
 # What hides a key is -inf, so that a row of it has a softmax of NaN.
-attend.conventions = {"idle": "nan"}  # type: ignore[attr-defined]
-compatible.conventions = {"idle": "nan"}  # type: ignore[attr-defined]
-flash.conventions = {"idle": "nan"}  # type: ignore[attr-defined]
+attend.conventions = {"fully-masked": "nan"}  # type: ignore[attr-defined]
+compatible.conventions = {"fully-masked": "nan"}  # type: ignore[attr-defined]
+flash.conventions = {"fully-masked": "nan"}  # type: ignore[attr-defined]
 attend.backward = _backward(scaled_dot_product_attention)  # type: ignore[attr-defined]
 compatible.backward = _backward(of_torch)  # type: ignore[attr-defined]
 flash.backward = flash_backward  # type: ignore[attr-defined]

@@ -117,5 +117,5 @@ class MultiHead:
 
 # -1e9 is added where truth values hide, and -inf as it is.
 MultiHead.conventions = {  # type: ignore[attr-defined]
-    **{"mask means": "attend", "idle": "uniform", "idle bias": "nan"}
+    **{"mask-means": "attend", "fully-masked": "uniform", "fully-masked-bias": "nan"}
 }

@@ -66,5 +66,5 @@ def _called(
 
 
 # A row from which -inf hides every key is -inf - (-inf) in its softmax.
-attend.conventions = {"idle": "nan"}  # type: ignore[attr-defined]
+attend.conventions = {"fully-masked": "nan"}  # type: ignore[attr-defined]
 attend.backward = backward  # type: ignore[attr-defined]

@@ -18,11 +18,11 @@ from spec.notation import HALF, Array, Grade
 # Conventions that the output of a single call shows.
 ANSWERED = (
     "causal",
-    "window corner",
-    "slopes corner",
-    "places",
-    "slopes ahead",
-    "cap",
+    "window-alignment",
+    "slopes-alignment",
+    "positions",
+    "slopes-ahead",
+    "softcap",
     "tanh",
     "parts",
 )

@@ -13,28 +13,29 @@ from spec.notation import Posed, Products
 from spec.subject import GRADIENTS, Subject
 
 # The default first.
-# `idle` is for queries that booleans (a boolean mask, causality) mask fully, and `idle bias` for
+# `fully-masked` is for queries that booleans (a boolean mask, causality) mask fully, and
+# `fully-masked-bias` for
 # queries that -inf in an additive mask masks fully.
 CONVENTIONS: Mapping[str, tuple[str, ...]] = {
-    "idle": ("zero", "nan", "uniform"),
-    "idle bias": ("as idle", "zero", "nan", "uniform"),
+    "fully-masked": ("zero", "nan", "uniform"),
+    "fully-masked-bias": ("as-fully-masked", "zero", "nan", "uniform"),
     "causal": ("top-left", "bottom-right"),
-    "window corner": ("as causal", "top-left", "bottom-right"),
-    "slopes corner": ("as causal", "top-left", "bottom-right"),
-    "places": ("in-array", "in-text"),
-    "slopes ahead": ("distance", "signed"),
-    "padding rows": ("zero", "untouched"),
-    "padding queries": ("as idle", "zero"),
+    "window-alignment": ("as-causal", "top-left", "bottom-right"),
+    "slopes-alignment": ("as-causal", "top-left", "bottom-right"),
+    "positions": ("in-array", "in-sequence"),
+    "slopes-ahead": ("distance", "signed"),
+    "padding-rows": ("zero", "untouched"),
+    "padding-queries": ("as-fully-masked", "zero"),
     "parts": ("whole", "merged"),
     "tanh": ("exact", "approximate"),
     "products": ("exact", "tf32"),
-    "cap": ("before-bias", "after-bias"),
-    "lse base": ("e", "2"),
-    "lse sink": ("with", "without"),
-    "lse idle": ("-inf", "+inf"),
+    "softcap": ("before-bias", "after-bias"),
+    "lse-base": ("e", "2"),
+    "lse-sink": ("with", "without"),
+    "fully-masked-lse": ("-inf", "+inf"),
     "grouping": ("blocks", "interleaved"),
-    "mask means": ("attend", "forbid"),
-    "causality": ("asked", "always"),
+    "mask-means": ("attend", "forbid"),
+    "causality": ("optional", "always"),
     "lengths": ("any", "equal"),
     **GRADIENTS,
 }
@@ -45,17 +46,17 @@ SUMS = ("sums", "cut off")
 
 def as_chosen(chosen: Mapping[str, str]) -> dict[str, Any]:
     """The fields of a problem for these choices; defaults for conventions not among them."""
-    window, slopes = chosen.get("window corner"), chosen.get("slopes corner")
+    window, slopes = chosen.get("window-alignment"), chosen.get("slopes-alignment")
     return {
         "corner": chosen.get("causal", Problem.corner),
-        "window_corner": None if window == "as causal" else window,
-        "slopes_corner": None if slopes == "as causal" else slopes,
-        "in_text": chosen.get("places") == "in-text",
-        "signed_slopes": chosen.get("slopes ahead") == "signed",
-        "caps_bias": chosen.get("cap") == "after-bias",
+        "window_corner": None if window == "as-causal" else window,
+        "slopes_corner": None if slopes == "as-causal" else slopes,
+        "in_text": chosen.get("positions") == "in-sequence",
+        "signed_slopes": chosen.get("slopes-ahead") == "signed",
+        "caps_bias": chosen.get("softcap") == "after-bias",
         "fast_tanh": chosen.get("tanh") == "approximate",
         "products": products_as(chosen),
-        "untouched": chosen.get("padding rows") == "untouched",
+        "untouched": chosen.get("padding-rows") == "untouched",
         "merged": chosen.get("parts") == "merged",
     }
 

@@ -152,7 +152,7 @@ KIND: Kind = Kind(
     under=under,
     telling=telling,
     shows=of_sums,
-    told_by={**dict.fromkeys(("lse base", "lse sink", "lse idle"), "A7"), "parts": "M22"},
+    told_by={**dict.fromkeys(("lse-base", "lse-sink", "fully-masked-lse"), "A7"), "parts": "M22"},
     precise=lambda dtype: square(dtype, D=5),
     trivial=lambda dtype: square(dtype, N=1, M=1),
     similar=lambda _, record, problem: looks_like(KIND, record, problem),

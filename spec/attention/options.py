@@ -31,8 +31,8 @@ class Capability(StrEnum):
 
     GRADIENTS = Backward.GRADIENTS
     BIAS_GRADIENT = Backward.BIAS_GRADIENT
-    SINK_GRADIENT = "has a gradient of the sinks"
-    SLOPE_GRADIENT = "has a gradient of the slopes"
+    SINK_GRADIENT = "has a gradient of the attention sinks"
+    SLOPE_GRADIENT = "has a gradient of the ALiBi slopes"
     LSE_GRADIENT = "has gradients through the log-sum-exp"
     PARTIAL_GRADIENTS = Backward.PARTIAL_GRADIENTS
     WEIGHTS = "returns the weights"
@@ -44,28 +44,28 @@ class Capability(StrEnum):
     BIAS = "takes an additive mask"
     CAUSAL = "takes causal"
     WINDOW = "takes a window"
-    FIRST = "takes first keys that stay in sight"
-    CAP = "takes a cap of the scores"
-    SINKS = "takes sinks"
-    SLOPES = "takes slopes"
-    SLOPES_EACH = "takes slopes of its own for each sequence"
+    FIRST = "takes leading keys"
+    CAP = "takes a soft-cap"
+    SINKS = "takes attention sinks"
+    SLOPES = "takes ALiBi slopes"
+    SLOPES_EACH = "takes ALiBi slopes per sequence"
     POSITIONED = "takes positions"
-    POSITIONED_ALONE = "takes positions of one side alone"
+    POSITIONED_ALONE = "takes positions of queries or of keys alone"
     SEGMENTS = "takes segments"
-    LABELS = "takes segments of several texts"
-    OTHERS = "takes other segments of keys than of queries"
+    LABELS = "takes segments of several sequences"
+    OTHERS = "takes key segments that differ from query segments"
     SCALE = "takes a scale"
     GROUPS = "takes fewer key heads than query heads"
-    WIDTHS = "takes values of another width than keys"
-    WIDTHS_BESIDE = "takes values of another width beside a mask and causal together"
+    WIDTHS = "takes values of a width other than that of keys"
+    WIDTHS_BESIDE = "takes values of another width with a mask and causal together"
     EMPTY = "takes sizes of zero"
     STRIDES = "takes arrays whose rows have gaps"
-    PAGES = "takes keys in pages"
-    ADDED = "takes new keys beside a cache"
-    SPARE = "takes packed tokens of no text"
+    PAGES = "takes paged keys"
+    ADDED = "takes new keys in addition to a cache"
+    SPARE = "takes packed padding tokens"
     LENGTHS = "takes queries and keys of different lengths"
     FORMS = "takes masks of other shapes than (B, 1, 1, M)"
-    FUTURE = "can see the future"
+    FUTURE = "can attend to future keys"
     BATCHES = "takes several sequences"
     SEVERAL = "takes several sequences or heads"
     QUERIES = "takes more than one query"
@@ -83,12 +83,16 @@ WINDOW = Parameter(
     put=bounded,
     own=UNITS,
 )
-FIRST = Parameter("first", "first keys", ("sink_size", "num_sink_tokens"), 0, (1, 2, 3))
+FIRST = Parameter("first", "leading keys", ("sink_size", "num_sink_tokens"), 0, (1, 2, 3))
 CAP = Parameter(
-    "softcap", "a cap", ("softcap", "logits_soft_cap", "logit_cap"), plainer=(1.0,), put=or_zero
+    "softcap",
+    "a soft-cap",
+    ("softcap", "logits_soft_cap", "logit_cap"),
+    plainer=(1.0,),
+    put=or_zero,
 )
-SINKS = Parameter("sinks", "sinks", ("sinks", "s_aux", "learnable_sink"), single=True)
-SLOPES = Parameter("slopes", "slopes", ("alibi_slopes", "slopes"), single=True)
+SINKS = Parameter("sinks", "attention sinks", ("sinks", "s_aux", "learnable_sink"), single=True)
+SLOPES = Parameter("slopes", "ALiBi slopes", ("alibi_slopes", "slopes"), single=True)
 QUERY_SEGMENTS, KEY_SEGMENTS = mates(
     "segments", ("query_segments", "q_segment_ids"), ("key_segments", "kv_segment_ids"), *texts.TOLD
 )

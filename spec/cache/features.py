@@ -1,12 +1,12 @@
-"""What can be said of a text and how it arrives, in a word each; sizes are compared as letters.
+"""The words for sequences that arrive in steps. Sizes are compared by the letters of their axes.
 
-several steps               the text does not arrive at once
-a chunk of several tokens   some step brings more than one to a sequence
-a window                    a token sees so many keys, and not all so far
-a text beyond the window    there are more tokens than keys that a token sees
-padding                     sequences are not as long, or get as many tokens, in every step
-scores beyond 1000          a query has such a score, or its negative, of some key, be it of
-                            a later token or of the other text
+several steps               the sequence does not arrive at once
+a chunk of several tokens   some step brings more than one token to a sequence
+a window                    a token attends to the last keys only
+a sequence longer than the window   it has more tokens than the window has keys
+padding                     the sequences of a batch differ in length, or arrive in unequal steps
+scores beyond 1000          a query has such a score, in either sign, with some key: of its own
+                            sequence, later tokens included, or of the other one
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ WORDS: Mapping[str, Feature] = {
     "several steps": lambda p: len(arriving(p)) > 1,
     "a chunk of several tokens": lambda p: bool(arriving(p).max(initial=0) > 1),
     "a window": lambda p: p.window is not None,
-    "a text beyond the window": lambda p: p.window is not None and p.window < p.N,
+    "a sequence longer than the window": lambda p: p.window is not None and p.window < p.N,
     "padding": lambda p: not p.even,
     "grouped heads": lambda p: p.G != p.H,
     "scores beyond 1000": lambda p: _beyond(1000, p),

@@ -1,7 +1,7 @@
-"""What can be said of attention with dropout, in a word each; sizes are compared as letters.
+"""The words for attention with dropout. Sizes are compared by the letters of their axes.
 
 dropping             weights are dropped: in training, at a rate above zero
-a rate of few bits   a multiple of 1/16, as random numbers of a few bits can have it
+a rate of few bits   a multiple of 1/16, which random numbers of four bits can have
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ WORDS: Mapping[str, Feature] = {
     "causal": lambda p: p.causal,
     "a mask": lambda p: p.mask is not None,
     "a scale": lambda p: p.scale is not None,
-    "a hidden key": lambda p: not p.allowed.all(),
+    "a masked key": lambda p: not p.allowed.all(),
     **FORMATS,
 }
 VOCABULARY = Vocabulary(WORDS, "BHNMDE", (("N", "M"), ("D", "E")))

@@ -1,7 +1,7 @@
-"""What can be said of a feed-forward problem, in a word each; sizes are compared as letters.
+"""The words for feed-forward problems. Sizes are compared by the letters of their axes.
 
-a shut gate   of some unit at some position, which receives nothing above 0
-units above 6 a unit receives more than that at some position
+a closed gate   some unit at some position receives at most 0
+units above 6   some unit at some position receives more than 6
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from spec.features import FORMATS, Feature, Vocabulary
 from spec.feed_forward import definition
 
 WORDS: Mapping[str, Feature] = {
-    "a shut gate": lambda p: (definition.received(p) <= 0).any(),
+    "a closed gate": lambda p: (definition.received(p) <= 0).any(),
     "units above 6": lambda p: (definition.received(p) > 6).any(),
     "an output of at most 0": lambda p: (definition.feed_forward(p) <= 0).any(),
     "an inner bias": lambda p: p.b1.any(),

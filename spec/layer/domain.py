@@ -246,4 +246,4 @@ def _hidden(
 
 def _turn(scope: Scope) -> str:
     """How the layer turns its queries and keys."""
-    return scope.conventions.get("positions", LayerProblem.turn)
+    return scope.conventions.get("rotary", LayerProblem.turn)

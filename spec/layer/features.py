@@ -1,15 +1,14 @@
-"""What can be said of a problem for a layer, in a word each; sizes are compared as letters.
+"""The words for problems of a layer. Sizes are compared by the letters of their axes.
 
     an attention mask        a mask, or causality, which a caller writes out as one
-    values of their own      query, key and value are three arrays
+    three different inputs   query, key and value are three arrays
     weights returned         beside the output: those of each head, or the mean of the heads
-    a hidden key far ahead   its score would be larger by 250 than all that its query sees, or its
-                             query sees none: to add -1000 to such a score is not to hide the key,
-                             for exp(-750) is zero in float64 too
-    scores beyond 80         of a key that is seen, its bias included: above 80, or below -80;
+    a masked key that scores highest by far   its score is larger by 250 than those of all visible
+                             keys, or its query is fully masked: adding -1000 does not mask it
+    scores beyond 80         of a visible key, its bias included: above 80, or below -80;
                              exp(88) is the end of float32, and exp(-88) loses digits
-    a weight of next to nothing     a query sees something, and a key has none of its weight, or
-                             less than exp(-64), where some clip the exponent
+    a negligible weight      a query is not fully masked, and a key has none of its weight, or less
+                             than exp(-64), where some code clips the exponent
     a value whose key sums to zero      and which is not all zeros itself
 
 Masks and scores are those of the attention inside.
@@ -60,25 +59,25 @@ WORDS: Mapping[str, Feature] = {
     "an attention mask": lambda p: p.causal or p.mask is not None,
     "a boolean mask": lambda p: p.mask is not None and p.mask.dtype == bool,
     "an additive mask": lambda p: p.mask is not None and p.mask.dtype != bool,
-    "a mask of heads": lambda p: p.mask is not None and p.mask.ndim == 3,
+    "a mask per head": lambda p: p.mask is not None and p.mask.ndim == 3,
     f"a mask below {LOW}": _low,
-    "an idle query": lambda p: bool(_inside(p).idle.any()),
-    "a hidden key far ahead": _far_ahead,
+    "a fully masked query": lambda p: bool(_inside(p).idle.any()),
+    "a masked key that scores highest by far": _far_ahead,
     f"scores beyond {LARGE}": _beyond,
-    "a weight of next to nothing": lambda p: next_to_nothing(_inside(p)),
+    "a negligible weight": lambda p: next_to_nothing(_inside(p)),
     "a value whose key sums to zero": _silent,
     "self-attention": lambda p: p.arrays == 1,
-    "keys that are values": lambda p: p.arrays == 2,
-    "values of their own": lambda p: p.arrays == 3,
+    "keys used as values": lambda p: p.arrays == 2,
+    "three different inputs": lambda p: p.arrays == 3,
     "biases": lambda p: p.biases,
-    "widths of their own": lambda p: p.own_widths,
+    "input widths that differ": lambda p: p.own_widths,
     "keys as wide as queries": lambda p: p.key.shape[2] == p.A,
     "keys as wide as values": lambda p: p.key.shape[2] == p.value.shape[2],
     "grouped heads": lambda p: p.key_heads != p.H,
     "batched": lambda p: p.batched,
     "training": lambda p: p.training,
     "weights returned": lambda p: p.asks != "nothing",
-    "the mean of the heads": lambda p: p.asks == "mean",
+    "weights averaged over heads": lambda p: p.asks == "mean",
     **FORMATS,
 }
 VOCABULARY = Vocabulary(WORDS, "BHNMAD", (("N", "M"), ("B", "H"), ("H", "D"), ("B", "N")))

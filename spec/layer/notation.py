@@ -26,7 +26,7 @@ from spec.notation import Array, Index, Length, Posed, read_only
 
 Asks = Literal["nothing", "mean", "heads"]  # which weights are asked for beside the output
 Arrays = Literal[1, 2, 3]
-Turn = Literal["none", "rotary halves", "rotary interleaved"]
+Turn = Literal["none", "halves", "interleaved"]
 
 INPUTS = ("query", "key", "value")
 BIASES = ("b_q", "b_k", "b_v", "b_o")

@@ -114,13 +114,13 @@ class Layer(Subject):
     about: ClassVar[str] = "layer"
     offering: ClassVar[Mapping[str, str]] = OFFERING
     choices: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "idle": CONVENTIONS["idle"],
-        "idle bias": CONVENTIONS["idle bias"],
-        "mask means": ("forbid", "attend"),  # its caller writes the causal mask out
+        "fully-masked": CONVENTIONS["fully-masked"],
+        "fully-masked-bias": CONVENTIONS["fully-masked-bias"],
+        "mask-means": ("forbid", "attend"),  # its caller writes the causal mask out
         "causality": CONVENTIONS["causality"],
         "products": CONVENTIONS["products"],
         **GRADIENTS,
-        "positions": get_args(Turn),
+        "rotary": get_args(Turn),
     }
     otherwise: ClassVar[Mapping[str, str | None]] = {
         Capability.FUTURE: Capability.CAUSAL,

@@ -34,7 +34,7 @@ def calls(
     declared, usual = {**raw.chosen, **conventions}, raw.defaults
     if wrapped is None or wrapped.told != Description():
         return []
-    if any(declared[name] != usual[name] for name in ("mask means", "idle", "causality")):
+    if any(declared[name] != usual[name] for name in ("mask-means", "fully-masked", "causality")):
         return []
     for name, put, answer in _recorded(clause, raw, problem):
         for what, got, want, within in _said(name, put, answer):

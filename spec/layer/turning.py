@@ -42,6 +42,6 @@ def budget(problem: LayerProblem, rules: Arithmetic, x: Array, off: Array, sign:
 def _order(problem: LayerProblem) -> tuple[Array, Array]:
     """The columns of a head with those of a pair side by side, and the way back."""
     columns = np.arange(problem.D)
-    if problem.turn == "rotary halves":
+    if problem.turn == "halves":
         columns = columns.reshape(2, -1).T.reshape(-1)
     return columns, np.argsort(columns)

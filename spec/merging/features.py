@@ -1,17 +1,16 @@
-"""What can be said of two states, in a word each; sizes are compared as letters.
+"""The words for two partial results (states). Sizes are compared by the letters of their axes.
 
-an empty state          of some row, whose log-sum-exp is -inf
+an empty state          of some row: its log-sum-exp is -inf
 two empty states        of the same row, which has no key in either part
-an empty state beside a live one, two live states   of the same row
-an empty second state beside a live one, an empty first state beside a live one
-numbers in an empty state   its output is not zero; a NaN in an empty state, not even a number
-uneven states           two live ones of a row whose log-sum-exps differ; and lie within 2000 of
-                        zero: beyond, their rounding is more than that of a float16
-states 8 apart          two live ones of a row whose log-sum-exps differ by more than that
+two nonempty states     of the same row; an empty state with a nonempty one likewise
+numbers in an empty state   its output is not zero; a NaN in an empty state: it is NaN or infinite
+states that differ      two nonempty ones of a row have different log-sum-exps; within 2000: both
+                        lie within 2000 of zero; beyond, they round by more than a float16 does
+states 8 apart          two nonempty ones of a row have log-sum-exps that differ by more than 8
 rows 8 apart            the larger log-sum-exps of two rows differ by more
-log-sum-exps beyond 80  of a live state, on either side of zero; exp(88) is the end of float32.
+log-sum-exps beyond 80  of a nonempty state, in either sign; exp(88) is the end of float32
 log-sum-exps below -30000   the larger one of a row
-a cotangent of lse      of a row with a live state
+a cotangent of lse      of a row with a nonempty state
 """
 
 from collections.abc import Callable, Mapping
@@ -67,15 +66,15 @@ def _in_empty(test: Callable[[Array], Array], p: Problem) -> bool:
 WORDS: Mapping[str, Feature] = {
     "an empty state": lambda p: p.empty[0].any() or p.empty[1].any(),
     "two empty states": lambda p: (p.empty[0] & p.empty[1]).any(),
-    "two live states": lambda p: both(p).any(),
-    "a live state": lambda p: live(p)[0].any() or live(p)[1].any(),
-    "an empty state beside a live one": lambda p: (p.empty[0] ^ p.empty[1]).any(),
-    "an empty first state beside a live one": lambda p: (p.empty[0] & live(p)[1]).any(),
-    "an empty second state beside a live one": lambda p: (p.empty[1] & live(p)[0]).any(),
+    "two nonempty states": lambda p: both(p).any(),
+    "a nonempty state": lambda p: live(p)[0].any() or live(p)[1].any(),
+    "an empty state with a nonempty one": lambda p: (p.empty[0] ^ p.empty[1]).any(),
+    "an empty first state with a nonempty one": lambda p: (p.empty[0] & live(p)[1]).any(),
+    "an empty second state with a nonempty one": lambda p: (p.empty[1] & live(p)[0]).any(),
     "numbers in an empty state": partial(_in_empty, lambda x: x != 0),
     "a NaN in an empty state": partial(_in_empty, lambda x: ~np.isfinite(x)),
-    "uneven states": partial(_apart, 0),
-    "uneven states within 2000": partial(_uneven_within, 2000),
+    "states that differ": partial(_apart, 0),
+    "states that differ within 2000": partial(_uneven_within, 2000),
     "states 8 apart": partial(_apart, 8),
     "rows 8 apart": lambda p: np.ptp(tops(p)) > 8 if tops(p).size else False,
     "log-sum-exps beyond 80": partial(_beyond, 80),

@@ -21,7 +21,7 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
         State(np.where(gone[:, None], 0.0, x.o), np.where(gone, -np.inf, x.lse))
         for x in (plain.one, plain.two)
     )
-    return {"lse base": (plain,), "lse idle": (plain.of(one, two),)}
+    return {"lse-base": (plain,), "fully-masked-lse": (plain.of(one, two),)}
 
 
 KIND = Kind(
@@ -39,7 +39,7 @@ KIND = Kind(
     layouts={name: layout.words for name, layout in LAYOUTS.items()},
     under=under,
     telling=telling,
-    told_by={"lse base": "Q2", "lse idle": "Q2"},
+    told_by={"lse-base": "Q2", "fully-masked-lse": "Q2"},
     compares={"forward": ("Q1", "Q2"), "backward": ("Q3", "Q4"), "call": ("Q26",)},
     vocabulary=VOCABULARY,
 )

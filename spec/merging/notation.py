@@ -27,7 +27,10 @@ from spec.attention.options import Capability
 from spec.notation import HALF, Array, Call, Length, Posed
 from spec.subject import GRADIENTS, Subject, not_offered
 
-CONVENTIONS: Mapping[str, tuple[str, ...]] = {"lse idle": ("-inf", "+inf"), "lse base": ("e", "2")}
+CONVENTIONS: Mapping[str, tuple[str, ...]] = {
+    "fully-masked-lse": ("-inf", "+inf"),
+    "lse-base": ("e", "2"),
+}
 
 
 class State(NamedTuple):

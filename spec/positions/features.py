@@ -1,10 +1,10 @@
-"""What can be said of a problem about positions, in a word each; sizes are compared as letters.
+"""The words for problems about positions. Sizes are compared by the letters of their axes.
 
 a position above 255           beyond a table of so many rows, or what a format can count
-a first position               that is not zero, as behind a cache
-positions other than 0, 1, 2   text does not begin at zero, or it goes on in another way
-positions by batch element     they are not the same in all of them
-heads beyond a power of two    whose slopes have a rule of their own
+a first position               other than zero, as behind a cache
+positions other than 0, 1, 2   they do not begin at zero, or do not count up by one
+positions per sequence         they differ between the sequences of a batch
+heads beyond a power of two    their slopes follow a rule of their own
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ ROTARY = Vocabulary(
         "a first position": rotary.KINDS[Capability.OFFSET],
         "positions other than 0, 1, 2": lambda p: (p.positions != np.arange(p.N)).any(),
         "positions in any order": rotary.KINDS[Capability.POSITIONS],
-        "positions by batch element": rotary.KINDS[Capability.ROWS_OF_POSITIONS],
+        "positions per sequence": rotary.KINDS[Capability.ROWS_OF_POSITIONS],
         "several pairs": lambda p: p.width > 2,
         "a partial rotation": rotary.KINDS[Capability.PARTIAL_ROTATION],
         "another base": rotary.KINDS[Capability.BASE],

@@ -21,6 +21,6 @@ class Capability(StrEnum):
     PARTIAL_ROTATION = "turns the first columns only"
     BASE = "takes a base of the frequencies"
     PLACES = "readies queries, keys and values"
-    SLOPES = "takes slopes"
+    SLOPES = "takes ALiBi slopes"
     SHOWN = "shows its slopes"
     SYMMETRIC = "looks to both sides"

@@ -86,23 +86,23 @@ def test_who_takes_a_cap_and_ignores_it_is_refused():
 def test_who_takes_a_cap_and_ignores_it_is_told_so():
     certificate = certify(swallows, **SMALL)
     assert not certificate.passed
-    assert "a cap" in certificate.causes[0].sentence
+    assert "a soft-cap" in certificate.causes[0].sentence
 
 
 def test_a_bias_that_is_capped_is_a_convention():
     undeclared = certify(after_the_bias, **SMALL, fail_fast=True)
     assert not undeclared.passed
-    assert "--convention cap=after-bias" in str(undeclared)
-    declared = certify(after_the_bias, **SMALL, conventions={"cap": "after-bias"})
+    assert "--convention softcap=after-bias" in str(undeclared)
+    declared = certify(after_the_bias, **SMALL, conventions={"softcap": "after-bias"})
     assert declared.passed, str(declared)
-    other = certify(attend, **SMALL, conventions={"cap": "after-bias"}, fail_fast=True)
+    other = certify(attend, **SMALL, conventions={"softcap": "after-bias"}, fail_fast=True)
     assert not other.passed
 
 
 @pytest.mark.parametrize(
     ("dtypes", "clauses"), [("float32", ("A1", "A2", "A7", "U")), deep(None, None)]
 )
-@pytest.mark.parametrize("choice", [("cap", "after-bias"), ("tanh", "approximate")])
+@pytest.mark.parametrize("choice", [("softcap", "after-bias"), ("tanh", "approximate")])
 def test_the_definition_keeps_every_clause_whatever_is_chosen(choice, dtypes, clauses):
     chosen = truth().but(conventions={**truth().chosen, **dict([choice])})
     certificate = certify(chosen, profile="quick", dtypes=dtypes, clauses=clauses)

@@ -41,7 +41,7 @@ def test_who_takes_them_from_the_window_is_told_where(clauses):
     certificate = certify(from_the_window, **SMALL, clauses=clauses)
     assert len(certificate.causes) == 1
     told = " ".join(str(certificate).split())
-    assert "where a first key behind the window" in told, told
+    assert "where a leading key before the window" in told, told
     assert "looks like takes_first_keys_from_the_window" in told, told
 
 

@@ -22,8 +22,8 @@ from tests.shell import run
 from tests.targets import idle as targets
 
 QUICK: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",)}
-NAN = {"idle": "nan"}
-FILLED = {"idle": "uniform", "idle bias": "nan"}
+NAN = {"fully-masked": "nan"}
+FILLED = {"fully-masked": "uniform", "fully-masked-bias": "nan"}
 HIDES = np.array([[False] * 5, [True] * 5, [True] * 5, [False] * 5])
 HIDDEN = core("float32").but(mask=HIDES)
 BY_BIAS = core("float32").but(mask=np.where(HIDES, 0.0, -np.inf))
@@ -57,16 +57,23 @@ def test_it_is_recognised_and_certified_once_declared(
 @pytest.mark.torch
 def test_both_are_declared_on_the_command_line() -> None:
     words = ("certify", "tests.targets.idle:filled", "--backend", "torch", "--profile", "quick")
-    words += ("--dtype", "float32", "--clause", "M9", "--convention", "idle=uniform")
-    options = {**QUICK, "backend": "torch", "clauses": "M9", "conventions": {"idle": "uniform"}}
+    words += ("--dtype", "float32", "--clause", "M9", "--convention", "fully-masked=uniform")
+    options = {
+        **QUICK,
+        "backend": "torch",
+        "clauses": "M9",
+        "conventions": {"fully-masked": "uniform"},
+    }
     without = certify(targets.filled, **options, fail_fast=True)
     assert without.exit_code == 1, without
     said = " ".join(str(without).split())
-    assert 'declare it with --convention "idle bias=nan" if it is meant' in said
-    declared = run(*words, "--convention", "idle bias=nan")
+    assert "declare it with --convention fully-masked-bias=nan if it is meant" in said
+    declared = run(*words, "--convention", "fully-masked-bias=nan")
     assert declared.returncode == 0, declared.stdout + declared.stderr
-    assert "conventions   idle=uniform, idle bias=nan\n" in declared.stdout
-    unknown = run("certify", "implementations.dense:attend", "--convention", "idle bias=none")
+    assert "conventions   fully-masked=uniform, fully-masked-bias=nan\n" in declared.stdout
+    unknown = run(
+        "certify", "implementations.dense:attend", "--convention", "fully-masked-bias=none"
+    )
     assert unknown.returncode == 2
     assert "choose from as idle, zero, nan, uniform" in unknown.stderr
 
@@ -151,7 +158,7 @@ def test_what_is_printed_was_returned_and_what_is_wanted_was_declared() -> None:
     assert np.isnan(place.want)
     assert str(caught.value) == f"at (0, 0, 0, 0): got {float(mean):.9g}, want nan"
     with pytest.raises(Violation) as caught:
-        under(right, {"idle": "uniform"}).forward(BY_BIAS)
+        under(right, {"fully-masked": "uniform"}).forward(BY_BIAS)
     assert caught.value.place is not None
     assert np.isnan(caught.value.place.got)
     assert np.isclose(caught.value.place.want, float(mean))

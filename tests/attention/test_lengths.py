@@ -128,11 +128,11 @@ def test_padding_is_zero_and_who_sees_no_key_a_mean(clauses: Any) -> None:
     """The rows behind a length are cleared by another hand than those that a mask hides."""
     undeclared = certify(filled, **FEW, fail_fast=True)
     assert not undeclared.passed
-    assert '"padding queries=zero"' in " ".join(str(undeclared).split())
-    chosen = {"idle": "uniform", "padding queries": "zero"}
+    assert '"padding-queries=zero"' in " ".join(str(undeclared).split())
+    chosen = {"fully-masked": "uniform", "padding-queries": "zero"}
     declared = certify(filled, **FEW, clauses=clauses, conventions=chosen)
     assert declared.passed, str(declared)
-    alone = certify(filled, **FEW, conventions={"idle": "uniform"}, fail_fast=True)
+    alone = certify(filled, **FEW, conventions={"fully-masked": "uniform"}, fail_fast=True)
     assert not alone.passed
 
 

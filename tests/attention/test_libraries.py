@@ -11,7 +11,7 @@ from spec.attention.options import PARAMETERS
 from tests.options import PAGE, page
 
 each = pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.name)
-UNDECLARED = {"lse idle": {"finite"}}  # answers for which there is no word: some number
+UNDECLARED = {"fully-masked-lse": {"finite"}}  # answers for which there is no word: some number
 LINK = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/blob/[0-9a-f]{40}/[\w./-]+\.\w+")
 
 
@@ -64,7 +64,7 @@ def test_a_question_is_about_an_option_and_people_disagree(name: str) -> None:
 
 def test_choices_of_conventions_have_their_names() -> None:
     shared = {*QUESTIONS} & {*CONVENTIONS}
-    assert shared >= {"causal", "window corner", "cap", "idle"}
+    assert shared >= {"causal", "window-alignment", "cap", "idle"}
     for name in shared:
         assert {*QUESTIONS[name].choices} - {*CONVENTIONS[name]} <= UNDECLARED.get(name, set()), (
             name

@@ -21,6 +21,7 @@ from spec.comparison import Violation, equal, holds
 from spec.entries import eighths
 from spec.mistake import Mistake, catalogue
 from spec.notation import Array
+from tests import incidents
 from tests.attention.awkward import draw, empty, family, lower_than_hidden
 from tests.night import deep
 
@@ -222,26 +223,27 @@ def test_no_two_mistakes_are_wrong_alike(spoils: str) -> None:
 
 
 def test_every_mistake_says_what_it_is() -> None:
+    known = {*incidents.entries(incidents.INCIDENTS.read_text())}
     for name, mistake in MISTAKES.items():
         assert mistake.target.__name__ == name
         assert mistake.sentence.endswith(".")
-        assert mistake.incident == "plausible" or mistake.incident[0] in "IS"
-        assert mistake.harmless == (mistake.incident == "I40")
+        assert mistake.incident == "plausible" or mistake.incident in known
+        assert mistake.harmless == (mistake.incident == "BUG-40")
 
 
 def test_every_convention_is_somebodys_mistake() -> None:
-    corners = ("window corner", "slopes corner")  # of windows and slopes
+    corners = ("window-alignment", "slopes-alignment")  # of windows and slopes
     # The first of masks, and the last of who has another idle row than others.
-    apart = ("idle bias", "padding rows", "padding queries", *corners)
+    apart = ("fully-masked-bias", "padding-rows", "padding-queries", *corners)
     own = {name: choices for name, choices in CONVENTIONS.items() if name not in apart}
-    assert CONVENTIONS["idle bias"][1:] == CONVENTIONS["idle"]
+    assert CONVENTIONS["fully-masked-bias"][1:] == CONVENTIONS["fully-masked"]
     for name in corners:
         assert CONVENTIONS[name][1:] == CONVENTIONS["causal"]
     others = {(name, x) for name, choices in own.items() for x in choices[1:]}
     others |= {(name, CONVENTIONS["causal"][1]) for name in corners}
     usual = {m.convention for m in OTHERS if m.convention}
     assert usual == others
-    carried = {("causal", CONVENTIONS["causal"][0]), ("padding rows", "untouched")}
+    carried = {("causal", CONVENTIONS["causal"][0]), ("padding-rows", "untouched")}
     assert {m.convention for m in CARRIED if m.convention} == carried
 
 

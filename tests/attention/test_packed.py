@@ -62,7 +62,7 @@ def test_what_it_does_not_take_it_is_not_asked() -> None:
 @pytest.mark.parametrize("corner", ["top-left", "bottom-right"])
 def test_places_in_texts_are_those_that_each_has_alone(corner: str) -> None:
     """And a corner is that of each, however long the others are."""
-    chosen = as_chosen({"places": "in-text", "causal": corner})
+    chosen = as_chosen({"positions": "in-sequence", "causal": corner})
     problem = square("float64", M=5).but(causal=True, window=(1, None), **TEXTS, **chosen)
     for b, text, rows, keys in IN_ORDER:
         alone = problem.part("B", [b]).part("N", rows).part("M", keys)
@@ -108,12 +108,12 @@ def test_rows_of_no_text_are_zero_or_left_as_they_were(broken: Any, kept: Any) -
     target = packed.leaves_what_was_there_where_no_text_is
     undeclared = certify(target, **FEW, clauses=broken)
     (cause,) = undeclared.causes
-    assert cause.features == ("tokens of no text",)
+    assert cause.features == ("packed padding tokens",)
     assert "rows of no text are not zero" in str(undeclared)
-    assert '--convention "padding rows=untouched"' in str(undeclared)
+    assert "--convention padding-rows=untouched" in str(undeclared)
     assert cause.counterexample is not None
     assert printed(cause.counterexample.script) == SEVEN
-    declared = certify(target, **FEW, clauses=kept, conventions={"padding rows": "untouched"})
+    declared = certify(target, **FEW, clauses=kept, conventions={"padding-rows": "untouched"})
     assert declared.passed
 
 

@@ -25,7 +25,7 @@ SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses":
 P, R = np.array([[3, 4, 4, 9], [-2, 0, 1, 2]]), np.array([[0, 4, 3, 9, 5], [-2, -1, 0, 2, 2]])
 BOTH = {"query_positions": P, "key_positions": R}
 LIBRARIES = ("torch", "jax")
-CORNERS = ("causal", "window corner", "slopes corner")
+CORNERS = ("causal", "window-alignment", "slopes-alignment")
 
 
 def outcomes(certificate):

@@ -72,10 +72,10 @@ WITH_MASK = core("float32").but(mask=np.tri(4, 5, k=-1, dtype=bool))  # one quer
 CAUSAL = core("float32").but(causal=True, corner="bottom-right")
 CONVENTIONS = [
     ("A1", "bottom_right", {"causal": "bottom-right"}, CAUSAL),
-    ("M2", "forbids", {"mask means": "forbid"}, WITH_MASK),
+    ("M2", "forbids", {"mask-means": "forbid"}, WITH_MASK),
     ("H4", "interleaved", {"grouping": "interleaved"}, core("float32", H=6, G=2)),
-    ("M4", "nan_when_idle", {"idle": "nan"}, WITH_MASK),
-    ("M4", "uniform_when_idle", {"idle": "uniform"}, WITH_MASK),
+    ("M4", "nan_when_idle", {"fully-masked": "nan"}, WITH_MASK),
+    ("M4", "uniform_when_idle", {"fully-masked": "uniform"}, WITH_MASK),
 ]
 
 
@@ -151,7 +151,7 @@ def test_a_script_knows_the_conventions_that_were_declared(
 
 
 def test_two_conventions_are_declared_together() -> None:
-    both = {"idle": "nan", "mask means": "forbid"}
+    both = {"fully-masked": "nan", "mask-means": "forbid"}
     judged = runs(faulty.nan_where_hidden, profile="quick", clauses="A1,M4,M9", conventions=both)
     for clause in judged:
         clause()

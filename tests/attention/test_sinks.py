@@ -81,7 +81,7 @@ def refused():
 
 def test_who_takes_sinks_and_ignores_them_is_refused(refused):
     assert not refused.passed
-    assert "a sink" in refused.causes[0].sentence
+    assert "an attention sink" in refused.causes[0].sentence
 
 
 def test_sinks_come_in_float32_beside_16_bits():

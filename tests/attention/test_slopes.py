@@ -20,7 +20,7 @@ from tests.night import deep
 attend = partial(dense.attend, enable_gqa=True)
 SMALL = {"backend": "numpy", "dtypes": "float32", "profile": "quick", "clauses": "A1,Y"}
 M = np.array([0.5, -0.25, 2.0])
-CORNER, SIGNED = ("slopes corner", "bottom-right"), ("slopes ahead", "signed")
+CORNER, SIGNED = ("slopes-alignment", "bottom-right"), ("slopes-ahead", "signed")
 CHOICES = (CORNER, SIGNED, ("causal", "bottom-right"))
 
 
@@ -96,7 +96,7 @@ def test_who_has_one_slope_for_every_sequence_is_asked_for_no_others():
     assert certificate.passed, str(certificate)
     assert {x: outcomes(certificate)[x] for x in ("Y3", "Y4")} == {"Y3": "holds", "Y4": "refused"}
     (refusal,) = certificate.refusals
-    assert refusal.what == "takes slopes of its own for each sequence"
+    assert refusal.what == "takes ALiBi slopes per sequence"
 
 
 @pytest.mark.parametrize("fast", [True, deep(False)])
@@ -214,9 +214,9 @@ def test_assert_attention_knows_slopes():
     with pytest.raises(AssertionError, match="at "):
         assert_attention(out, q, k, v)
     last = from_the_end(q, k, v, alibi_slopes=M.astype(np.float32))
-    assert_attention(last, q, k, v, slopes=M, conventions={"slopes corner": "bottom-right"})
+    assert_attention(last, q, k, v, slopes=M, conventions={"slopes-alignment": "bottom-right"})
     ahead = signed(q, k, v, alibi_slopes=M.astype(np.float32))
-    assert_attention(ahead, q, k, v, slopes=M, conventions={"slopes ahead": "signed"})
+    assert_attention(ahead, q, k, v, slopes=M, conventions={"slopes-ahead": "signed"})
 
 
 def test_slopes_have_the_budget_of_their_bias_and_a_product():

@@ -54,7 +54,9 @@ def test_a_spelling_says_what_no_name_and_no_default_tells(clauses: Any) -> None
     assert not plain.passed
     spelled = certify(flash, **QUICK, clauses=clauses, api="flash-attn-2")
     assert spelled.passed, str(spelled)
-    assert spelled.conventions["causal"] == spelled.conventions["window corner"] == "bottom-right"
+    assert (
+        spelled.conventions["causal"] == spelled.conventions["window-alignment"] == "bottom-right"
+    )
     assert {"W5", "C1", "U1"} <= {v.clause for v in spelled.verdicts if v.outcome == "holds"}
     assert "--api flash-attn-2" in str(spelled)
 
@@ -115,9 +117,11 @@ def test_every_library_of_the_page_is_a_spelling_of_conventions_that_there_are()
             assert choice in CONVENTIONS[name]
     flash = SPELLINGS["flash-attn-2"].conventions
     assert flash["causal"] == "bottom-right"
-    assert flash["lse idle"] == "+inf"
+    assert flash["fully-masked-lse"] == "+inf"
     assert "causal" not in SPELLINGS["cuDNN"].conventions  # has either
-    assert "lse idle" not in SPELLINGS["jax.nn"].conventions  # a number that is no choice here
+    assert (
+        "fully-masked-lse" not in SPELLINGS["jax.nn"].conventions
+    )  # a number that is no choice here
 
 
 def test_a_spelling_that_there_is_not_is_one_line() -> None:

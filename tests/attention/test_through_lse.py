@@ -111,9 +111,13 @@ def test_packed_texts_have_one_in_the_axes_of_their_log_sum_exp() -> None:
 
 def test_a_log_sum_exp_of_another_unit_has_another_cotangent() -> None:
     record = implementation(dense.attend)
-    for choice in ({"lse base": "2"}, {"lse sink": "without"}):
+    for choice in ({"lse-base": "2"}, {"lse-sink": "without"}):
         assert Capability.LSE_GRADIENT not in under(record, choice).offers
-    for choice in ({"lse idle": "+inf"}, {"idle": "nan"}, {"idle": "uniform"}):
+    for choice in (
+        {"fully-masked-lse": "+inf"},
+        {"fully-masked": "nan"},
+        {"fully-masked": "uniform"},
+    ):
         assert Capability.LSE_GRADIENT in under(record, choice).offers
 
 
@@ -207,7 +211,7 @@ def test_a_mean_is_no_log_sum_exp_to_teach() -> None:
     mask[1] = False
     problem = taught(square("float64", N=3).but(mask=mask))
     raw = implementation(fills, backend="torch")
-    record = under(raw, {"idle": "uniform"})
+    record = under(raw, {"fully-masked": "uniform"})
     found, want = record.lse_backward(problem), definition.gradients(problem)
     equal(found.k, want.k, within=rounding.of_gradients(problem).k)
     equal(found.q, want.q, within=rounding.of_gradients(problem).q)

@@ -68,8 +68,8 @@ def filled(query, key, value, window_size=UNBOUNDED):
 def test_what_becomes_of_idle_queries_is_recognised_by_windows_alone():
     certificate = certify(filled, **SMALL)
     (cause,) = certificate.causes
-    assert "right under the convention idle=uniform" in cause.lens
-    declared = certify(filled, **SMALL, conventions={"idle": "uniform"})
+    assert "right under the convention fully-masked=uniform" in cause.lens
+    declared = certify(filled, **SMALL, conventions={"fully-masked": "uniform"})
     assert declared.passed, str(declared)
 
 
@@ -109,9 +109,9 @@ def test_two_diagonals_that_end_in_the_last_key_are_one_convention():
     undeclared = certify(at_the_end, **SMALL, fail_fast=True)
     assert not undeclared.passed
     assert "--convention causal=bottom-right" in str(undeclared)
-    assert "window corner" not in str(undeclared)
+    assert "window-alignment" not in str(undeclared)
     assert certify(at_the_end, **SMALL, conventions={"causal": "bottom-right"}).passed
-    apart = {"causal": "bottom-right", "window corner": "top-left"}
+    apart = {"causal": "bottom-right", "window-alignment": "top-left"}
     assert not certify(at_the_end, **SMALL, conventions=apart, fail_fast=True).passed
 
 
@@ -134,7 +134,9 @@ def test_assert_attention_knows_both_corners():
     out = at_the_end(*arrays, is_causal=True, window_size=(1, 0))
     assert_attention(out, *arrays, **shown, conventions=LAST)
     with pytest.raises(AssertionError):
-        assert_attention(out, *arrays, **shown, conventions={**LAST, "window corner": "top-left"})
+        assert_attention(
+            out, *arrays, **shown, conventions={**LAST, "window-alignment": "top-left"}
+        )
 
 
 @EITHER_WAY

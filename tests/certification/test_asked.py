@@ -29,8 +29,8 @@ def read(*words: str) -> Request:
         (("--clause", "A1,C", "--clause", "K2"), {"clauses": ("A1", "C", "K2")}),
         (("--seed", "0", "--profile", "deep"), {"seed": 0, "profile": "deep"}),
         (
-            ("--convention", "idle=nan", "--convention", "causal=bottom-right"),
-            {"conventions": {"idle": "nan", "causal": "bottom-right"}},
+            ("--convention", "fully-masked=nan", "--convention", "causal=bottom-right"),
+            {"conventions": {"fully-masked": "nan", "causal": "bottom-right"}},
         ),
         (
             ("--deviation", "C1=so published", "--deviation", "C2=so built"),
@@ -50,7 +50,7 @@ SETTLING: list[dict[str, Any]] = [
     {"dtypes": ("float32", "bfloat16")},
     {"seed": 7},
     {"profile": "quick"},
-    {"conventions": {"idle": "nan", "causal": "bottom-right"}},
+    {"conventions": {"fully-masked": "nan", "causal": "bottom-right"}},
     {"deviations": {"C1": "it's known; so published"}},
     {"kind": "attention", "backend": "numpy", "layout": "blhd", "api": "flash-attn-2"},
     {"lengths": 16, "widths": 8, "device": "cuda", "description": "mine.toml"},

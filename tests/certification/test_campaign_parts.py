@@ -103,7 +103,7 @@ def test_a_damaged_certificate_is_told_and_left_as_it_was(
         {"dtypes": ("float32",)},
         {"clauses": ("A2",)},
         {"where": "causal"},
-        {"conventions": {"idle": "nan"}},
+        {"conventions": {"fully-masked": "nan"}},
         {"deviations": {"A2": "published"}},
         {"compiled": "torch.compile"},
     ],

@@ -17,6 +17,7 @@ from tests.night import deep
 from tests.shell import run
 
 QUICK = {"profile": "quick", "dtypes": ("float64", "float32")}
+UNEVEN = "a mask whose entries differ"
 
 
 def judged(name: str, **options: Any) -> Certificate:
@@ -30,7 +31,7 @@ def judged(name: str, **options: Any) -> Certificate:
     [
         deep("ignores_causality", {"a key in the future"}),
         deep("reads_only_128_keys", {"M > 128"}),
-        deep("uses_the_mask_of_the_first_batch", {"a mask of batches", "an uneven mask"}),
+        deep("uses_the_mask_of_the_first_batch", {"a mask per sequence", UNEVEN}),
         deep("drops_the_sign_of_the_scale", {"a scale below zero"}),
     ],
 )
@@ -47,12 +48,12 @@ def test_one_fault_is_one_cause(name: str, features: set[str]) -> None:
     ("name", "lens", "clauses"),
     [
         deep("takes_a_rough_tangent", "tanh=approximate", None),
-        deep("rewards_keys_that_lie_ahead", "slopes ahead=signed", None),
-        deep("counts_places_from_the_end", "slopes corner=bottom-right", None),
+        deep("rewards_keys_that_lie_ahead", "slopes-ahead=signed", None),
+        deep("counts_places_from_the_end", "slopes-alignment=bottom-right", None),
         deep("ignores_causality", "", None),  # which no choice mends
         ("tiles_key_heads", "grouping=interleaved", "A1"),
         deep("tiles_key_heads", "grouping=interleaved", None),
-        deep("centres_windows_at_the_end", "window corner=bottom-right", None),
+        deep("centres_windows_at_the_end", "window-alignment=bottom-right", None),
     ],
 )
 def test_a_convention_that_is_a_part_of_the_problem_mends_as_others_do(
@@ -70,9 +71,9 @@ def test_a_convention_that_is_a_part_of_the_problem_mends_as_others_do(
 def test_a_cause_that_a_convention_mends_stays_beside_the_next() -> None:
     certificate = judged("fills_with_minus_1e30", profile="standard")
     first, second = certificate.causes
-    assert first.features == ("an idle query",)
-    assert "idle=uniform" in first.lens
-    assert second.features == ("a key no fill of -1e30 hides",)
+    assert first.features == ("a fully masked query",)
+    assert "fully-masked=uniform" in first.lens
+    assert second.features == ("a key that survives a fill of -1e30",)
     assert len({*second.problems}) == 1  # all of them are wrong
     assert certificate.region.passed
 
@@ -230,7 +231,7 @@ def test_a_known_cause_takes_in_what_it_is_but_a_part_of() -> None:
     assert [{*cause.features} for cause in causes] == [
         {"several scores", "a scale other than 1"},
         {"a scale of zero"},
-        {"a cap", "slopes", "several scores"},
+        {"a soft-cap", "ALiBi slopes", "several scores"},
     ]
 
 

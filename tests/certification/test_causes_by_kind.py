@@ -18,10 +18,10 @@ CAUSES = [
         {"heads beyond a power of two", "no list of slopes", "M > 1"},
     ),
     ("feed-forward", "adds_the_outer_bias_on_each_shard", "", {"an outer bias", "F > 1"}),
-    ("feed-forward", "forgets_the_gate_backward", "gradients", {"a shut gate"}),
+    ("feed-forward", "forgets_the_gate_backward", "gradients", {"a closed gate"}),
     ("feed-forward", "adds_the_residual_in_place", "a watched call", set()),
     ("merging", "gives_nan_for_two_empty_states", "", {"two empty states"}),
-    ("merging", "overwrites_by_an_idle_split", "", {"an empty second state beside a live one"}),
+    ("merging", "overwrites_by_an_idle_split", "", {"an empty second state with a nonempty one"}),
     ("merging", "turns_a_square_of_heads_and_queries", "", {"H = N", "H > 1"}),
     ("merging", "drops_the_cotangent_of_lse", "gradients", {"a cotangent of lse"}),
     ("merging", "merges_into_the_first", "a watched call", set()),
@@ -48,5 +48,5 @@ def test_a_cause_is_all_that_its_lens_mends(profile: str) -> None:
     target = KINDS["merging"].mistakes["takes_nats_for_bits"].target
     certificate = certify(target, kind="merging", dtypes=("float32",), profile=profile)
     (cause,) = certificate.causes
-    assert "lse base=2" in cause.lens
+    assert "lse-base=2" in cause.lens
     assert (cause.features, certificate.region.sentence) == ((), "")

@@ -192,7 +192,7 @@ def test_one_clause_is_shown_whole():
 
 
 def test_a_convention_with_a_space_in_its_name():
-    done = certify("forbids", "--clause", "A1,M1,M2,M3", "--convention", "mask means=forbid")
+    done = certify("forbids", "--clause", "A1,M1,M2,M3", "--convention", "mask-means=forbid")
     assert done.returncode == 0, done.stdout
 
 

@@ -23,8 +23,8 @@ IDLE = "L1,L31,L32,L45,L47"  # the clauses about a query that sees no key
 def test_of_a_kind_that_leaves_nothing_open_it_is_said_that_there_is_none() -> None:
     """As that of a recipe (CONTRIBUTING.md); all that are here leave something open."""
     bare: Any = SimpleNamespace(name="bare", conventions={}, choices={})
-    with pytest.raises(Unsuitable, match="--convention idle=nan: there is none for bare"):
-        check_conventions(bare, {"idle": "nan"})
+    with pytest.raises(Unsuitable, match="--convention fully-masked=nan: there is none for bare"):
+        check_conventions(bare, {"fully-masked": "nan"})
 
 
 # Conventions of layers
@@ -33,10 +33,10 @@ def test_of_a_kind_that_leaves_nothing_open_it_is_said_that_there_is_none() -> N
 @pytest.mark.parametrize(
     ("build", "name", "choice", "clauses"),
     [
-        (layers.Attends, "mask means", "attend", "L1,L2,L23,L24"),
+        (layers.Attends, "mask-means", "attend", "L1,L2,L23,L24"),
         (layers.NanWhenIdle, "idle", "nan", IDLE),
         (layers.UniformWhenIdle, "idle", "uniform", IDLE),
-        deep(layers.Attends, "mask means", "attend", None),
+        deep(layers.Attends, "mask-means", "attend", None),
         deep(layers.NanWhenIdle, "idle", "nan", None),
         deep(layers.UniformWhenIdle, "idle", "uniform", None),
     ],
@@ -57,7 +57,7 @@ def test_a_convention_is_recognised_and_verified(
 
 def test_a_layer_fills_where_truth_values_hide_and_adds_minus_infinity() -> None:
     options = {"profile": "quick", "dtypes": ("float32",)}
-    both = {"idle": "uniform", "idle bias": "nan"}
+    both = {"fully-masked": "uniform", "fully-masked-bias": "nan"}
     without = certify(layers.FilledWhenIdle, **options, clauses="L1,L31,L47", fail_fast=True)  # type: ignore[arg-type]
     assert without.exit_code == 1
     assert [line.partition(":")[0] for line in without.advice] == [
@@ -65,7 +65,7 @@ def test_a_layer_fills_where_truth_values_hide_and_adds_minus_infinity() -> None
     ]
     declared = certify(layers.FilledWhenIdle, **options, clauses=IDLE, conventions=both)  # type: ignore[arg-type]
     assert declared.passed, str(declared)
-    one = {"idle": "uniform"}
+    one = {"fully-masked": "uniform"}
     options |= {"clauses": "L47", "fail_fast": True}
     wrong = certify(layers.FilledWhenIdle, **options, conventions=one)  # type: ignore[arg-type]
     (verdict,) = (v for v in wrong.verdicts if v.clause == "L47")
@@ -81,7 +81,7 @@ def test_a_choice_is_held_to_where_weights_are_asked_for() -> None:
         profile="quick",
         dtypes=("float32",),
         clauses="L1,L4,L5,L6,L7,L31,L32",
-        conventions={"idle": "uniform"},
+        conventions={"fully-masked": "uniform"},
         seed=1,
     )
     outcomes = {v.clause: v.outcome for v in found.verdicts}
@@ -90,7 +90,7 @@ def test_a_choice_is_held_to_where_weights_are_asked_for() -> None:
     assert {*outcomes.values()} == {"holds"}
     assert [x.what for x in found.refusals] == ["returns the mean of the weights of the heads"]
     (cause,) = found.causes
-    assert cause.sentence == "where an idle query and weights returned, the output is wrong"
+    assert cause.sentence == "where a fully masked query and weights returned, the output is wrong"
 
 
 def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> None:
@@ -99,7 +99,7 @@ def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> Non
     attends = Layer("attends", lambda problem: truth.forward(opposite(problem)))
     options = {"profile": "quick", "dtypes": ("float32",)}
     assert not certify(attends, **options, fail_fast=True).passed  # type: ignore[arg-type]
-    assert certify(attends, **options, conventions={"mask means": "attend"}).passed  # type: ignore[arg-type]
+    assert certify(attends, **options, conventions={"mask-means": "attend"}).passed  # type: ignore[arg-type]
 
 
 # Conventions of positions
@@ -146,7 +146,7 @@ def test_keys_ahead_are_asked_for_once_both_sides_are_declared() -> None:
 @pytest.mark.parametrize(
     ("target", "about", "departure"),
     [
-        (layers.MultiHead, None, ("idle", "nan")),
+        (layers.MultiHead, None, ("fully-masked", "nan")),
         (layers.encode, "sinusoidal", ("pairing", "halves")),
         (layers.rotate, "rotary", ("pairing", "halves")),
         (layers.charges_the_past, "alibi", ("sides", "both")),

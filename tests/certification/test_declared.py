@@ -23,7 +23,7 @@ QUICK = {"profile": "quick", "dtypes": ("float32",)}
     ("target", "name", "choice", "clauses"),
     [
         (targets.bottom_right, "causal", "bottom-right", "A,C"),
-        (targets.forbids, "mask means", "forbid", "A,M"),
+        (targets.forbids, "mask-means", "forbid", "A,M"),
         (targets.interleaved, "grouping", "interleaved", "A,H"),
         (targets.nan_when_idle, "idle", "nan", "A,M"),
         (targets.uniform_when_idle, "idle", "uniform", "A,M"),
@@ -40,7 +40,10 @@ def test_a_convention_is_refused_undeclared_and_certified_declared(target, name,
 
 
 def test_a_convention_that_is_declared_and_not_kept_is_refused():
-    assert certify(targets.right, **QUICK, clauses="M", conventions={"idle": "nan"}).exit_code == 1
+    assert (
+        certify(targets.right, **QUICK, clauses="M", conventions={"fully-masked": "nan"}).exit_code
+        == 1
+    )
 
 
 def test_what_is_refused_is_listed_and_left_out():
@@ -73,7 +76,7 @@ A1 = {"profile": "quick", "dtypes": ["float32"], "clauses": ["A1"]}
 @pytest.fixture
 def declaring(monkeypatch):
     """A function that says what it goes by, a default among it."""
-    said = CORNER | {"idle bias": "as idle"}
+    said = CORNER | {"fully-masked-bias": "as-fully-masked"}
     monkeypatch.setattr(targets.bottom_right, "conventions", said, raising=False)
     return targets.bottom_right
 

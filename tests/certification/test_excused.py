@@ -55,7 +55,7 @@ def ends(
 
 
 @pytest.mark.parametrize(
-    ("target", "found"), [(fills, {"idle": "uniform"}), (ends, {"causal": "bottom-right"})]
+    ("target", "found"), [(fills, {"fully-masked": "uniform"}), (ends, {"causal": "bottom-right"})]
 )
 def test_who_follows_another_convention_is_told_that_one_alone(
     target: Any, found: dict[str, str]
@@ -66,13 +66,15 @@ def test_who_follows_another_convention_is_told_that_one_alone(
     assert recognised(raw, "float64", found, unchanged) == {}
 
 
-@pytest.mark.parametrize("window", CONVENTIONS["window corner"])
-@pytest.mark.parametrize("slopes", CONVENTIONS["slopes corner"])
+@pytest.mark.parametrize("window", CONVENTIONS["window-alignment"])
+@pytest.mark.parametrize("slopes", CONVENTIONS["slopes-alignment"])
 def test_windows_and_slopes_have_each_the_corner_that_was_chosen_for_them(
     window: str, slopes: str
 ) -> None:
-    said = as_chosen({"window corner": window, "slopes corner": slopes, "causal": "bottom-right"})
-    as_causal = {"as causal": None}
+    said = as_chosen(
+        {"window-alignment": window, "slopes-alignment": slopes, "causal": "bottom-right"}
+    )
+    as_causal = {"as-causal": None}
     assert said["window_corner"] == as_causal.get(window, window)
     assert said["slopes_corner"] == as_causal.get(slopes, slopes)
     assert said["corner"] == "bottom-right"

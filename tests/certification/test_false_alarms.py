@@ -66,7 +66,7 @@ def convention_is_judged(mistake: Mistake, profile: str) -> None:
     word = f"{name}={choice}"
     option = f'"{word}"' if " " in word else word
     assert f"--convention {option}" in " ".join(str(undeclared).split())
-    corners = dict.fromkeys(("window corner", "slopes corner"), "top-left")
+    corners = dict.fromkeys(("window-alignment", "slopes-alignment"), "top-left")
     chosen = {**(corners if name == "causal" else {}), name: choice}  # which moves no other corner
     clauses = some if profile == "quick" else ()
     declared = certify(mistake.target, **options, conventions=chosen, clauses=clauses)

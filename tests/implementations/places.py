@@ -69,11 +69,11 @@ PLACED: Mapping[str, Callable[[], Problem]] = {
     "positions of queries alone": lambda: problem(**alone("query_positions"), causal=True),
     "positions of keys alone": lambda: problem(**alone("key_positions"), window=(2, 1)),
     "positions and a window": lambda: problem(**positions(mixed=True), window=(1, 0)),
-    "positions and slopes": lambda: problem(**positions(mixed=True), slopes=slopes(5, B, H)),
-    "positions far away, and slopes": lambda: problem(
+    "positions and ALiBi slopes": lambda: problem(**positions(mixed=True), slopes=slopes(5, B, H)),
+    "positions far away, and ALiBi slopes": lambda: problem(
         **moved(-FAR, positions(mixed=True)), slopes=slopes(), causal=True
     ),
-    "positions far apart, and slopes": lambda: problem(
+    "positions far apart, and ALiBi slopes": lambda: problem(
         query_positions=np.full((B, N), -(2**30)),
         key_positions=np.arange(2**30 - B * M, 2**30).reshape(B, M),
         slopes=slopes() / 2**24,
@@ -97,11 +97,11 @@ PLACED: Mapping[str, Callable[[], Problem]] = {
         causal=True,
         scale=2.0,
     ),
-    "first keys": lambda: problem(window=(1, 2), first=2),
-    "first keys and causal": lambda: problem(window=(0, None), first=1, causal=True),
+    "leading keys": lambda: problem(window=(1, 2), first=2),
+    "leading keys and causal": lambda: problem(window=(0, None), first=1, causal=True),
     "more first keys than there are": lambda: problem(window=(1, 1), first=M + 2),
-    "first keys and a bias": lambda: problem(window=(1, 0), first=3, mask=additive()),
-    "first keys, slopes and sinks": lambda: problem(
+    "leading keys and a bias": lambda: problem(window=(1, 0), first=3, mask=additive()),
+    "leading keys, ALiBi slopes and sinks": lambda: problem(
         window=(1, 0), first=2, slopes=slopes(), sinks=sinks()
     ),
     "first keys of texts": lambda: problem(window=(1, 0), first=2, **segments()),
@@ -130,10 +130,10 @@ LONG_PLACED: Mapping[str, Callable[[], Problem]] = {
         problem(long=True, window=(100, None), first=300, causal=True)
     ),
     "long with first keys by positions": lambda: long(mixed=True, window=(30, 7), first=50),
-    "long with positions far away, and slopes": lambda: long(
+    "long with positions far away, and ALiBi slopes": lambda: long(
         far=FAR, slopes=slopes(4, 2), causal=True
     ),
-    "long with positions in any order, and slopes": lambda: long(
+    "long with positions in any order, and ALiBi slopes": lambda: long(
         mixed=True, slopes=slopes(4, 2), sinks=sinks(heads=2)
     ),
     "long with positions and segments": lambda: with_segments(long(causal=True)),

@@ -97,16 +97,16 @@ PROBLEMS: Mapping[str, Callable[[], Problem]] = {
     "a window and causal": lambda: problem(window=(2, None), causal=True),
     "a window and a mask": lambda: problem(window=(2, 1), mask=boolean()),
     "a window and a bias": lambda: problem(window=(2, 1), mask=additive()),
-    "a cap": lambda: problem(softcap=0.5),
+    "a soft-cap": lambda: problem(softcap=0.5),
     "a cap that is hardly reached": lambda: problem(softcap=30.0),
-    "a cap, a window and causal": lambda: problem(softcap=1.0, window=(2, None), causal=True),
-    "a cap and a mask": lambda: problem(softcap=1.0, mask=boolean()),
-    "a cap and a bias": lambda: problem(softcap=1.0, mask=additive()),
+    "a soft-cap, a window and causal": lambda: problem(softcap=1.0, window=(2, None), causal=True),
+    "a soft-cap and a mask": lambda: problem(softcap=1.0, mask=boolean()),
+    "a soft-cap and a bias": lambda: problem(softcap=1.0, mask=additive()),
     "sinks": lambda: problem(sinks=sinks()),
     "sinks, and a head without": lambda: problem(sinks=sinks(h2=-np.inf)),
     "a sink far above all scores, one below": lambda: problem(sinks=sinks(h0=200.0, h5=-200.0)),
     "sinks and scores of thousands": lambda: problem(scale=64.0, sinks=sinks(h1=500.0)),
-    "sinks and a cap": lambda: problem(sinks=sinks(), softcap=0.5),
+    "sinks and a soft-cap": lambda: problem(sinks=sinks(), softcap=0.5),
     "sinks and causal": lambda: problem(sinks=sinks(h2=-np.inf), causal=True),
     "sinks and a window": lambda: problem(sinks=sinks(), window=(0, 1)),
     "sinks and idle rows": lambda: problem(sinks=sinks(h2=-np.inf, h3=200.0), mask=boolean()),
@@ -121,20 +121,20 @@ PROBLEMS: Mapping[str, Callable[[], Problem]] = {
         k=np.zeros((B, G, 0, D)), v=np.zeros((B, G, 0, E))
     ),
     "slopes": lambda: problem(slopes=slopes()),
-    "slopes of each sequence": lambda: problem(slopes=slopes(5, B, H)),
+    "ALiBi slopes per sequence": lambda: problem(slopes=slopes(5, B, H)),
     "slopes of zero": lambda: problem(slopes=np.zeros(H)),
     "slopes that all but hide what is far": lambda: problem(slopes=64.0 * slopes()),
-    "slopes and scores of thousands": lambda: problem(scale=64.0, slopes=slopes()),
-    "slopes and a cap": lambda: problem(slopes=slopes(), softcap=0.5),
-    "slopes and causal": lambda: problem(slopes=slopes(5, B, H), causal=True),
-    "slopes and a window": lambda: problem(slopes=slopes(), window=(2, 1)),
-    "slopes and idle rows": lambda: problem(slopes=slopes(5, B, H), mask=boolean()),
-    "slopes and a bias": lambda: problem(slopes=slopes(), mask=additive()),
-    "slopes and sinks": lambda: problem(slopes=slopes(), sinks=sinks(h2=-np.inf)),
-    "slopes, sinks and idle rows": lambda: problem(
+    "ALiBi slopes and scores of thousands": lambda: problem(scale=64.0, slopes=slopes()),
+    "ALiBi slopes and a soft-cap": lambda: problem(slopes=slopes(), softcap=0.5),
+    "ALiBi slopes and causal": lambda: problem(slopes=slopes(5, B, H), causal=True),
+    "ALiBi slopes and a window": lambda: problem(slopes=slopes(), window=(2, 1)),
+    "ALiBi slopes and idle rows": lambda: problem(slopes=slopes(5, B, H), mask=boolean()),
+    "ALiBi slopes and a bias": lambda: problem(slopes=slopes(), mask=additive()),
+    "ALiBi slopes and sinks": lambda: problem(slopes=slopes(), sinks=sinks(h2=-np.inf)),
+    "ALiBi slopes, sinks and idle rows": lambda: problem(
         slopes=slopes(), sinks=sinks(h2=-np.inf), mask=boolean()
     ),
-    "slopes and everything": lambda: problem(
+    "ALiBi slopes and everything": lambda: problem(
         slopes=slopes(5, B, H),
         sinks=sinks(),
         mask=additive(),
@@ -143,10 +143,12 @@ PROBLEMS: Mapping[str, Callable[[], Problem]] = {
         causal=True,
         scale=2.0,
     ),
-    "slopes and no keys": lambda: problem(slopes=slopes()).but(
+    "ALiBi slopes and no keys": lambda: problem(slopes=slopes()).but(
         k=np.zeros((B, G, 0, D)), v=np.zeros((B, G, 0, E))
     ),
-    "slopes and more queries than keys": lambda: turned(problem(slopes=slopes(), memory="strided")),
+    "ALiBi slopes and more queries than keys": lambda: turned(
+        problem(slopes=slopes(), memory="strided")
+    ),
     "segments": lambda: problem(**segments()),
     "segments in turns": lambda: problem(**segments(7, mixed=True)),
     "segments that nobody shares": lambda: problem(
@@ -156,7 +158,7 @@ PROBLEMS: Mapping[str, Callable[[], Problem]] = {
     "segments and a mask": lambda: problem(**segments(7, mixed=True), mask=boolean()),
     "segments and a bias": lambda: problem(**segments(), mask=additive()),
     "segments and sinks": lambda: problem(**segments(), sinks=sinks(h2=-np.inf)),
-    "segments and slopes": lambda: problem(**segments(), slopes=slopes(5, B, H)),
+    "segments and ALiBi slopes": lambda: problem(**segments(), slopes=slopes(5, B, H)),
     "segments and everything": lambda: problem(
         **segments(7, mixed=True),
         slopes=slopes(5, B, H),
@@ -212,7 +214,7 @@ LONG: Mapping[str, Callable[[], Problem]] = {
     "long with slopes under a cap": lambda: problem(
         long=True, slopes=slopes(4, 2) / 16, softcap=2.0
     ),
-    "slopes, and a whole tile forbidden": lambda: problem(
+    "ALiBi slopes, and a whole tile forbidden": lambda: problem(
         long=True, slopes=slopes(4, 2), mask=np.arange(tiles_torch.KEYS + 5) >= tiles.KEYS
     ),
     "long with segments": lambda: with_segments(problem(long=True)),
@@ -222,7 +224,7 @@ LONG: Mapping[str, Callable[[], Problem]] = {
     "long with segments through a window": lambda: with_segments(
         problem(long=True, window=(200, 70), sinks=np.array([-np.inf, 1.0]))
     ),
-    "long with segments, a bias and slopes": lambda: with_segments(
+    "long with segments, a bias and ALiBi slopes": lambda: with_segments(
         problem(long=True, slopes=slopes(4, 2), mask=np.arange(tiles_torch.KEYS + 5) % 5 / 4)
     ),
     "long with many short segments": lambda: packed(48, problem(long=True, causal=True)),

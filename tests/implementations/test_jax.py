@@ -30,7 +30,11 @@ pytestmark = pytest.mark.jax
 MODULE = "implementations.adapters.jax_attention"
 ABOUT_IDLE = ("M9", "M11", "M12")
 OPTIONS: dict[str, Any] = {"layout": "blhd", "profile": "quick"}
-IDLE = {"idle": "uniform", "idle bias": "nan", "padding queries": "zero"}  # as of `jax.nn`
+IDLE = {
+    "fully-masked": "uniform",
+    "fully-masked-bias": "nan",
+    "padding-queries": "zero",
+}  # as of `jax.nn`
 FUSED = (
     "S15=jax 0.10.2 under jit on a CPU: scores are not rounded before the maximum, which was, is "
     "subtracted from them, so that from 1e9 on the exponential overflows"
@@ -166,7 +170,7 @@ def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> N
     assert f"programs {found['programs']} compiled\n" in done.stdout
     assert found["ledger"]["holds"] > 100
     assert {v["outcome"] for v in found["verdicts"] if v["clause"] in ABOUT_IDLE} == {"holds"}
-    assert "conventions   idle=uniform, idle bias=nan" in done.stdout
+    assert "conventions   fully-masked=uniform, fully-masked-bias=nan" in done.stdout
 
 
 def test_a_log_sum_exp_that_stops_gradients_is_a_constant_and_another_is_judged() -> None:

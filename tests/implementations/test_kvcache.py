@@ -73,7 +73,7 @@ def test_what_is_no_cache_is_told_in_a_line(lengths: Any, table: Any, reason: st
 def test_it_is_certified_with_nothing_declared() -> None:
     certificate = certify("implementations.kvcache:attend", **FEW)
     assert certificate.passed, str(certificate)
-    assert certificate.conventions["places"] == "in-text"
+    assert certificate.conventions["positions"] == "in-sequence"
     assert certificate.conventions["causal"] == "bottom-right"
     holding = {v.clause for v in certificate.verdicts if v.outcome == "holds"}
     assert holding >= {"A1", "A7", "C15", "W13", "J2", "J9", "U12"}

@@ -82,7 +82,7 @@ def test_what_is_no_packing_is_told_in_a_line(
 def test_it_is_certified_with_nothing_declared(clauses: tuple[str, ...] | None) -> None:
     certificate = certify("implementations.packed:attend", **FEW, clauses=clauses)
     assert certificate.passed, str(certificate)
-    assert certificate.conventions["places"] == "in-text"
+    assert certificate.conventions["positions"] == "in-sequence"
     assert certificate.conventions["causal"] == "bottom-right"
     holding = {v.clause for v in certificate.verdicts if v.outcome == "holds"}
     assert holding >= {*KEPT}

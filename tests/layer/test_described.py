@@ -41,7 +41,7 @@ OF = {
     "WhisperAttention": "whisper.toml",
     "PackedAttention": "packed.toml",
 }
-IDLE = {"idle": "nan"}  # as BERT and Llama have it
+IDLE = {"fully-masked": "nan"}  # as BERT and Llama have it
 
 
 @cache
@@ -121,11 +121,11 @@ def test_what_becomes_of_idle_queries_is_recognised_by_padding_alone(how: Any) -
     said = read(str(FOLDER / OF["BertSelfAttention"]), BertSelfAttention)
     asked = {"profile": "quick", "dtypes": ("float32",), **how}
     certificate = certify(layer(BertSelfAttention, **said), **asked)
-    assert any("idle=nan" in line for line in certificate.advice)
+    assert any("fully-masked=nan" in line for line in certificate.advice)
     if how:
         return  # causes are looked for at night
     (cause,) = certificate.causes
-    assert "right under the convention idle=nan" in cause.lens
+    assert "right under the convention fully-masked=nan" in cause.lens
 
 
 @pytest.mark.torch

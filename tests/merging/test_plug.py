@@ -100,13 +100,13 @@ def test_infinity_for_nothing_is_recognised_and_judged_as_such_when_declared() -
     options: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "backend": "numpy"}
     undeclared = certify(infinite, **options)
     assert undeclared.exit_code == 1
-    assert any("lse idle=+inf" in line for line in undeclared.advice), str(undeclared)
-    assert certify(infinite, **options, conventions={"lse idle": "+inf"}).passed
+    assert any("fully-masked-lse=+inf" in line for line in undeclared.advice), str(undeclared)
+    assert certify(infinite, **options, conventions={"fully-masked-lse": "+inf"}).passed
 
 
 def test_a_convention_that_is_declared_is_held_to() -> None:
     """Natural logarithms are no bits, and a number is no infinity."""
-    for name, choice, clause in (("lse base", "2", "Q2"), ("lse idle", "+inf", "Q18")):
+    for name, choice, clause in (("lse-base", "2", "Q2"), ("fully-masked-lse", "+inf", "Q18")):
         wrong = under(merging(merge), {name: choice})
         assert found(CLAUSES[clause], wrong, "float32", QUICK).violation, name
 

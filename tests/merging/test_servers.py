@@ -20,8 +20,8 @@ def test_bits_are_recognised_and_judged_as_such_when_declared() -> None:
     """flashinfer's form, whose gradients nobody asked for: NaN where both parts are empty."""
     undeclared = judged("merge_state", clauses="Q1,Q2")
     assert undeclared.exit_code == 1
-    assert any("lse base=2" in line for line in undeclared.advice), str(undeclared)
-    asked = {"conventions": {"lse base": "2"}, "layout": "lhd"}
+    assert any("lse-base=2" in line for line in undeclared.advice), str(undeclared)
+    asked = {"conventions": {"lse-base": "2"}, "layout": "lhd"}
     assert judged("merge_state", clauses="Q1,Q2,Q6,Q7,Q14,Q18", **asked).passed
     whole = judged("merge_state", where=TWO, **asked)
     assert whole.passed, str(whole)
@@ -34,7 +34,7 @@ def test_who_writes_where_it_is_told_is_judged_by_what_it_wrote() -> None:
     (cause,) = found.causes
     assert {*cause.features} == {"two empty states"}
     for idle in ("-inf", "+inf"):
-        asked = {"layout": "lhd-hl", "conventions": {"lse idle": idle}}
+        asked = {"layout": "lhd-hl", "conventions": {"fully-masked-lse": idle}}
         certificate = judged("merge_attn_states", where=TWO, **asked)
         assert certificate.passed, str(certificate)
         outcomes = {v.clause: v.outcome for v in certificate.verdicts}

@@ -12,6 +12,10 @@ from spec.features import FORMATS, THRESHOLDS, negated, of_class
 from spec.kinds import KINDS
 
 PROBLEM = square("float32", N=5, M=16)
+KEYS = "key positions that differ from row numbers"
+QUERIES = "query positions that differ from row numbers"
+OTHER = "query positions other than key positions"
+FAR = "a masked key that scores highest by far"
 
 
 @pytest.mark.parametrize(
@@ -26,8 +30,8 @@ PROBLEM = square("float32", N=5, M=16)
         ("not (causal and N < M)", True),
         ("M % 8 == 0", True),
         ("no mask", True),
-        ("no idle query", True),
-        ("an idle query by -inf", False),
+        ("no fully masked query", True),
+        ("a query fully masked by -inf", False),
         ("an inexact scale", True),
         ("a scale other than 1", True),
         ("a nonpositive scale", False),
@@ -72,7 +76,7 @@ def test_what_is_no_sentence_is_told(sentence: str, reason: str) -> None:
     [
         ("positions in any order", [[0, 2, 4, 6, 8]], 10000.0),
         ("a first position and not positions in any order", [[3, 4, 5, 6, 7]], 10000.0),
-        ("positions by batch element", [[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]], 10000.0),
+        ("positions per sequence", [[0, 1, 2, 3, 4], [1, 2, 3, 4, 5]], 10000.0),
         ("another base and not positions other than 0, 1, 2", [[0, 1, 2, 3, 4]], 500.0),
     ],
 )
@@ -149,7 +153,7 @@ def test_a_mask_is_broadcast_inside_if_it_cannot_be_repeated(
 
     assert np.array_equal(np.resize(mask, whole), np.broadcast_to(mask, whole)) is not holds
 
-    said = VOCABULARY.sentence("a mask broadcast inside")
+    said = VOCABULARY.sentence("a mask broadcast along an inner axis")
     assert said(PROBLEM.but(mask=mask.astype(float)), "") is holds
 
 
@@ -157,9 +161,9 @@ def test_a_mask_is_broadcast_inside_if_it_cannot_be_repeated(
     ("score", "holds"),
     [
         (-10000.0, []),
-        (10.0, ["a hidden key ahead"]),
-        (10000.0, ["a hidden key ahead", "a hidden key far ahead"]),
-        (np.nan, ["a NaN", "a hidden key ahead", "a hidden key far ahead"]),
+        (10.0, ["a masked key that scores highest"]),
+        (10000.0, ["a masked key that scores highest", FAR]),
+        (np.nan, ["a NaN", "a masked key that scores highest", FAR]),
     ],
 )
 def test_a_hidden_key_is_ahead_by_the_score_that_it_would_have(
@@ -181,53 +185,53 @@ PLACED = {"key_positions": [2, 1, 0]}
 @pytest.mark.parametrize(
     ("sentence", "options"),
     [
-        ("keys off their rows", {"key_positions": [1, 2, 3], "causal": True}),
-        ("not keys off their rows", {"key_positions": [0, 1, 2], "causal": True}),
-        ("not keys off their rows", {"key_positions": [1, 2, 3]}),  # nothing goes by them
-        ("not keys off their rows", {"query_positions": [1, 2, 3], "causal": True}),
-        ("queries off their rows", {"query_positions": [1, 2, 3], "window": (None, 0)}),
-        ("keys out of step", {"key_positions": [0, 1, 3], "slopes": [0.5, 0.5, 0.5]}),
-        ("not keys out of step", {"key_positions": [4, 5, 6], "causal": True}),
-        ("places beyond the rows", {"key_positions": [0, 1, 3], "causal": True}),
-        ("not places beyond the rows", {"key_positions": [0, 1, 2], "causal": True}),
-        ("places apart", {**PLACED, "query_positions": [0, 1, 3], "causal": True}),
-        ("not places apart", {**PLACED, "query_positions": [2, 1, 0], "causal": True}),
-        ("not places apart", {**PLACED, "query_positions": [0, 1, 3]}),
+        (KEYS, {"key_positions": [1, 2, 3], "causal": True}),
+        (f"not {KEYS}", {"key_positions": [0, 1, 2], "causal": True}),
+        (f"not {KEYS}", {"key_positions": [1, 2, 3]}),  # nothing goes by them
+        (f"not {KEYS}", {"query_positions": [1, 2, 3], "causal": True}),
+        (QUERIES, {"query_positions": [1, 2, 3], "window": (None, 0)}),
+        ("key positions with jumps", {"key_positions": [0, 1, 3], "slopes": [0.5, 0.5, 0.5]}),
+        ("not key positions with jumps", {"key_positions": [4, 5, 6], "causal": True}),
+        ("positions beyond the last row", {"key_positions": [0, 1, 3], "causal": True}),
+        ("not positions beyond the last row", {"key_positions": [0, 1, 2], "causal": True}),
+        (OTHER, {**PLACED, "query_positions": [0, 1, 3], "causal": True}),
+        (f"not {OTHER}", {**PLACED, "query_positions": [2, 1, 0], "causal": True}),
+        (f"not {OTHER}", {**PLACED, "query_positions": [0, 1, 3]}),
         ("a key in the future", {"causal": True, "mask": np.array([True, True, False])}),
         ("not a key in the future", {"causal": True, "window": (None, 0)}),
         ("not a key in the future", {"mask": np.array([True, True, False])}),
-        ("a mask that tells", {"mask": np.array([True, True, False])}),
-        ("a mask that tells", {"mask": np.array([0.0, 1.0, 0.0]), "slopes": [0.5, 0.5, 0.5]}),
-        ("not a mask that tells", {"mask": np.tri(3, dtype=bool), "causal": True}),
-        ("not a mask that tells", {"mask": np.zeros(3), "slopes": [0.5, 0.5, 0.5]}),
+        ("a mask that matters", {"mask": np.array([True, True, False])}),
+        ("a mask that matters", {"mask": np.array([0.0, 1.0, 0.0]), "slopes": [0.5, 0.5, 0.5]}),
+        ("not a mask that matters", {"mask": np.tri(3, dtype=bool), "causal": True}),
+        ("not a mask that matters", {"mask": np.zeros(3), "slopes": [0.5, 0.5, 0.5]}),
         (f"a key {FILL}", {"mask": np.array([-np.inf, -2e4, -3e4])}),
         (f"not a key {FILL}", {"mask": np.array([-np.inf, -2e4, -5e3])}),
         (f"not a key {FILL}", {"mask": np.array([-2e4, -2e4, -3e4])}),  # nothing is filled
         (f"not a key {FILL}", {"mask": np.full(3, -np.inf)}),  # of idle queries there is a word
         (f"a key {FILL}", {"mask": np.full(3, -np.inf), "sinks": np.full(3, -2e4)}),
         (f"not a key {FILL}", {"mask": np.array([-np.inf, -2e4, -3e4]), "sinks": np.zeros(3)}),
-        ("not a key no fill of -1e30 hides", {"mask": np.array([-np.inf, -2e4, -3e4])}),
-        ("a key behind the window", {"window": (1, None)}),
-        ("not a key behind the window", {"window": (2, 0)}),
-        ("a key ahead of the window", {"window": (None, 1)}),
-        ("not a key ahead of the window", {"window": (0, 1), "causal": True}),
-        ("a key at the left bound", {"window": (1, None)}),
-        ("not a key at the left bound", {"window": (3, 0)}),
-        ("a key at the right bound", {"window": (0, 2)}),
-        ("not a key at the right bound", {"window": (0, 2), "causal": True}),
-        ("biases of either kind", {"slopes": [0.5, 0.5, 0.5]}),
-        ("biases of either kind and finite biases", {"mask": np.array([0.0, 1.0, 0.0])}),
-        ("not biases of either kind", {"mask": np.array([0.0, 0.0, -np.inf])}),
-        ("sinks above 8", {"sinks": np.array([0.0, 9.0, 0.0])}),
-        ("not sinks above 8", {"sinks": np.array([0.0, -9.0, 0.0])}),
-        ("a bound of zero and not a bound to one side", {"window": (0, 1)}),
-        ("a bound to one side and not a bound of zero", {"window": (None, 1)}),
+        ("not a key that survives a fill of -1e30", {"mask": np.array([-np.inf, -2e4, -3e4])}),
+        ("a key before the window", {"window": (1, None)}),
+        ("not a key before the window", {"window": (2, 0)}),
+        ("a key after the window", {"window": (None, 1)}),
+        ("not a key after the window", {"window": (0, 1), "causal": True}),
+        ("a key at the left window bound", {"window": (1, None)}),
+        ("not a key at the left window bound", {"window": (3, 0)}),
+        ("a key at the right window bound", {"window": (0, 2)}),
+        ("not a key at the right window bound", {"window": (0, 2), "causal": True}),
+        ("biases of any kind", {"slopes": [0.5, 0.5, 0.5]}),
+        ("biases of any kind and finite biases", {"mask": np.array([0.0, 1.0, 0.0])}),
+        ("not biases of any kind", {"mask": np.array([0.0, 0.0, -np.inf])}),
+        ("attention sinks above 8", {"sinks": np.array([0.0, 9.0, 0.0])}),
+        ("not attention sinks above 8", {"sinks": np.array([0.0, -9.0, 0.0])}),
+        ("a window bound of zero and not a one-sided window", {"window": (0, 1)}),
+        ("a one-sided window and not a window bound of zero", {"window": (None, 1)}),
         ("padding on both sides", {"query_segments": [0, -1, 0], "key_segments": [0, 1, -1]}),
         ("not padding on both sides", {"query_segments": [0, 1, 0], "key_segments": [0, 1, -1]}),
-        ("texts 256 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 256]}),
-        ("texts 16 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 256]}),
-        ("not texts 256 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 16]}),
-        ("not texts 16 apart", {"query_segments": [0, 1, 15], "key_segments": [0, 1, 14]}),
+        ("segments 256 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 256]}),
+        ("segments 16 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 256]}),
+        ("not segments 256 apart", {"query_segments": [0, 0, 1], "key_segments": [0, 1, 16]}),
+        ("not segments 16 apart", {"query_segments": [0, 1, 15], "key_segments": [0, 1, 14]}),
     ],
 )
 def test_words_for_places_and_texts(sentence: str, options: dict[str, Any]) -> None:
@@ -243,4 +247,4 @@ def test_scores_may_be_apart_of_two_queries_alone(of_the_second_key: int, holds:
         q=np.array(q, dtype=np.float64)[None, None], k=np.array(k, dtype=np.float64)[None, None]
     )
     assert VOCABULARY.sentence("scores 80 apart")(problem, "")
-    assert VOCABULARY.sentence("scores of a query 80 apart")(problem, "") is holds
+    assert VOCABULARY.sentence("scores of one query 80 apart")(problem, "") is holds

@@ -8,19 +8,20 @@ Answer = str | tuple[str, ...]
 
 FLASH: Mapping[str, Answer] = {
     "causal": "bottom-right",
-    "window_corner": "bottom-right",
+    "window_alignment": "bottom-right",
     "left_bound": "W keys and the query's own",
     "no_bound": "-1",
     "no_cap": "0",
     "texts": "cumulative lengths",
 }
+BEFORE: Mapping[str, Answer] = {"softcap": "before-bias", "no_cap": "0"}
 EITHER = ("top-left", "bottom-right")
 BESIDE, WITHIN = "W keys and the query's own", "W keys with the query's own"
 ROWS = "a row of pages for each text"
 ALIBI: Mapping[str, Answer] = {
     "whose_slopes": "the caller's",
     "slopes_ahead": "distance",
-    "slopes_corner": "bottom-right",
+    "slopes_alignment": "bottom-right",
 }
 
 
@@ -36,8 +37,8 @@ def called(names: str) -> Mapping[str, str]:
 
 
 def says(**answers: Answer) -> Mapping[str, tuple[str, ...]]:
-    """Answers by the names of questions, where spaces are underscores."""
+    """Answers by the names of questions, where hyphens are underscores."""
     return {
-        question.replace("_", " "): (x,) if isinstance(x, str) else x
+        question.replace("_", "-"): (x,) if isinstance(x, str) else x
         for question, x in answers.items()
     }

@@ -51,7 +51,7 @@ def meant(problem: Problem, chosen: Mapping[str, str]) -> Problem:
         problem = problem.but(causal=True)
     if chosen["grouping"] == "interleaved":
         problem = of_heads(problem, np.argsort(head_order(problem)))
-    if chosen["mask means"] == "forbid":
+    if chosen["mask-means"] == "forbid":
         problem = opposite_mask(problem)
     return finite(problem)
 

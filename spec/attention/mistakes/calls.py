@@ -47,7 +47,7 @@ def returns_the_values_themselves(attend: Attend, given: Given) -> Array:
     return value if one else attend(given)
 
 
-@wrong("read", incident="I26", citation="pytorch/pytorch#181133", spoils="call", where="views")
+@wrong("read", incident="BUG-26", citation="pytorch/pytorch#181133", spoils="call", where="views")
 def ignores_strides(query: Array, key: Array, value: Array) -> tuple[Array, Array, Array]:
     """Ignores the strides of an input that is a view, and reads its memory as contiguous."""
     return steps.read(*(_in_order(x) for x in (query, key, value)))
@@ -61,7 +61,7 @@ def _in_order(x: Array) -> Array:
     return np.resize(buffer[start:], x.shape)
 
 
-@wrong("receive", incident="I26", where="gradients asked for and views")
+@wrong("receive", incident="BUG-26", where="gradients asked for and views")
 def ignores_the_strides_of_dout(dout: Array) -> Array:
     """Ignores the strides of a cotangent that is a view, and reads its memory as contiguous."""
     return _in_order(dout)
@@ -86,7 +86,7 @@ def _latest(memory: dict[Any, Array], name: Any, array: Array) -> Array:
     return array
 
 
-@wrong("call", incident="I29", citation="ml-explore/mlx#3071")
+@wrong("call", incident="BUG-29", citation="ml-explore/mlx#3071")
 def remembers_answers_by_shape(attend: Attend, given: Given) -> Array:
     """Returns the output of an earlier call if the input shapes and the dtype are the same."""
     arrays = (given.query, given.key, given.value)
@@ -94,14 +94,14 @@ def remembers_answers_by_shape(attend: Attend, given: Given) -> Array:
     return _latest(_answers, name, attend(given)).copy()
 
 
-@wrong("call", incident="I29", citation="time-series/lag-llama#81")
+@wrong("call", incident="BUG-29", citation="time-series/lag-llama#81")
 def keeps_stale_keys(attend: Attend, given: Given) -> Array:
     """Uses the keys of an earlier call again if the shape and dtype of the keys are the same."""
     name = (given.key.shape, given.key.dtype)
     return attend(given.but(key=_latest(_keys, name, given.key.copy())))
 
 
-@wrong("call", incident="I29")
+@wrong("call", incident="BUG-29")
 def returns_the_same_buffer_again(attend: Attend, given: Given) -> Array:
     """Returns the same output buffer in every call of one shape, overwriting earlier outputs."""
     out = attend(given)
@@ -110,7 +110,7 @@ def returns_the_same_buffer_again(attend: Attend, given: Given) -> Array:
     return buffer
 
 
-@wrong("call", incident="I28", citation="ggml-org/llama.cpp#13438")
+@wrong("call", incident="BUG-28", citation="ggml-org/llama.cpp#13438")
 def drops_a_key_every_seventh_call(attend: Attend, given: Given) -> Array:
     """Reads the last key as zeros in every seventh call, as a missing barrier can cause."""
     if next(_calls) % 7 == 0 and given.key.shape[2] > 1:
@@ -119,7 +119,7 @@ def drops_a_key_every_seventh_call(attend: Attend, given: Given) -> Array:
     return attend(given)
 
 
-@wrong("call", incident="I22", citation="karpathy/nanoGPT#240")
+@wrong("call", incident="BUG-22", citation="karpathy/nanoGPT#240")
 def drops_out_in_evaluation(attend: Attend, given: Given) -> Array:
     """Applies dropout to the output in every call, also outside of training."""
     out = attend(given)
@@ -133,7 +133,7 @@ def _poisoned(*arguments: Any) -> Any:
     return making.backward(*arguments)
 
 
-@wrong("call", incident="I29", how={"backward": native(_poisoned, "dout")})
+@wrong("call", incident="BUG-29", how={"backward": native(_poisoned, "dout")})
 def starts_from_what_the_backward_pass_left(attend: Attend, given: Given) -> Array:
     """Adds what an earlier backward pass left in a shared buffer, which should be cleared first."""
     out = attend(given)
@@ -143,7 +143,10 @@ def starts_from_what_the_backward_pass_left(attend: Attend, given: Given) -> Arr
 
 
 @wrong(
-    "call", incident="I17", citation="pytorch/pytorch#175063", where="M = 0 and entries beyond 100"
+    "call",
+    incident="BUG-17",
+    citation="pytorch/pytorch#175063",
+    where="M = 0 and entries beyond 100",
 )
 def adds_zero_times_all_queries(attend: Attend, given: Given) -> Array:
     """Adds 0 * sum(q) to the zero output if there are no keys, which gives NaN on overflow."""
@@ -157,19 +160,19 @@ def adds_zero_times_all_queries(attend: Attend, given: Given) -> Array:
 # The returned array
 
 
-@wrong("finish", incident="I37", spoils="call", where="not float64")
+@wrong("finish", incident="BUG-37", spoils="call", where="not float64")
 def returns_double_precision(o: Array, _: np.dtype[Any]) -> Array:
     """Returns float64 instead of the dtype of the inputs."""
     return o.astype(np.float64)
 
 
-@wrong("finish", incident="I24", spoils="call", where="H != 1 or N != 1")
+@wrong("finish", incident="BUG-24", spoils="call", where="H != 1 or N != 1")
 def returns_length_before_heads(o: Array, dtype: np.dtype[Any]) -> Array:
     """Returns the output transposed to (B, N, H, E) instead of (B, H, N, E)."""
     return o.astype(dtype).swapaxes(1, 2)
 
 
-@wrong("finish", incident="I37", spoils="call", where="an axis of one")
+@wrong("finish", incident="BUG-37", spoils="call", where="an axis of length one")
 def squeezes_axes_of_one(o: Array, dtype: np.dtype[Any]) -> Array:
     """Drops all axes of size one from the output, such as a batch of one or a single head."""
     return o.astype(dtype).squeeze()

@@ -15,7 +15,7 @@ from spec.attention.mistakes.steps import Capped, Pass, cap, slant
 from spec.notation import Array
 
 FIFTY = 50.0
-SLOPED = f"gradients asked for and a cap and {SEVERAL}"
+SLOPED = f"gradients asked for and a soft-cap and {SEVERAL}"
 
 
 def capped(t: Array, c: float | None) -> Array:
@@ -25,28 +25,28 @@ def capped(t: Array, c: float | None) -> Array:
 
 @wrong(
     "cap",
-    incident="I12",
+    incident="BUG-12",
     citation="sgl-project/sgl-kernel-xpu#491",
-    where="a cap and several scores",
+    where="a soft-cap and several scores",
 )
 def ignores_the_cap(t: Array, allowed: Array, _: Array, __: Any) -> Capped:
     """Accepts the soft-cap, but does not apply it."""
     return t, allowed
 
 
-@wrong("cap", incident="I12", where="a cap and a mask and several scores")
+@wrong("cap", incident="BUG-12", where="a soft-cap and a mask and several scores")
 def forgets_the_cap_beside_a_mask(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
     """Does not apply the soft-cap if a mask is given, for which it has a separate kernel."""
     return (t, allowed) if given.attn_mask is not None else cap(t, allowed, bias, given)
 
 
-@wrong("cap", incident="I12", where="a cap and causal and several scores")
+@wrong("cap", incident="BUG-12", where="a soft-cap and causal and several scores")
 def forgets_the_cap_beside_causality(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
     """Does not apply the soft-cap in causal calls, which take a separate code path."""
     return (t, allowed) if given.is_causal else cap(t, allowed, bias, given)
 
 
-@wrong("cap", incident="I12", where="a cap and a window and several scores")
+@wrong("cap", incident="BUG-12", where="a soft-cap and a window and several scores")
 def forgets_the_cap_beside_a_window(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
     """Does not apply the soft-cap in calls with a window, which take a separate code path."""
     local = given.window_size != (None, None)
@@ -55,59 +55,59 @@ def forgets_the_cap_beside_a_window(t: Array, allowed: Array, bias: Array, given
 
 @wrong(
     "cap",
-    incident="I12",
+    incident="BUG-12",
     citation="marin-community/levanter#1057",
-    where="not a cap and several scores",
+    where="not a soft-cap and several scores",
 )
 def caps_unasked(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Applies a soft-cap of 50 by default, if the caller gives none."""
     return capped(t, given.softcap or FIFTY), allowed
 
 
-@wrong("cap", incident="I12", where="a cap and several scores")
+@wrong("cap", incident="BUG-12", where="a soft-cap and several scores")
 def has_a_cap_of_fifty(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Applies a soft-cap of 50, whatever value is given: it uses the value only as a switch."""
     return capped(t, None if given.softcap is None else FIFTY), allowed
 
 
-@wrong("cap", incident="plausible", where="a cap and several scores")
+@wrong("cap", incident="plausible", where="a soft-cap and several scores")
 def forgets_to_multiply_by_the_cap(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Computes tanh(t / c) without the factor c, so every score is bounded by 1."""
     return (t if given.softcap is None else np.tanh(t / given.softcap)), allowed
 
 
-@wrong("cap", incident="plausible", where="a cap and several scores")
+@wrong("cap", incident="plausible", where="a soft-cap and several scores")
 def forgets_to_divide_by_the_cap(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Computes c tanh(t) instead of c tanh(t / c), which is right only for small t or c = 1."""
     return (t if given.softcap is None else given.softcap * np.tanh(t)), allowed
 
 
-@wrong("cap", incident="plausible", where="a cap and several scores")
+@wrong("cap", incident="plausible", where="a soft-cap and several scores")
 def caps_at_half(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Applies a soft-cap of c / 2: it treats c as the width of the range from -c / 2 to c / 2."""
     return capped(t, None if given.softcap is None else given.softcap / 2), allowed
 
 
-@wrong("cap", incident="plausible", where="a cap and several scores")
+@wrong("cap", incident="plausible", where="a soft-cap and several scores")
 def clips_scores(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Clips scores at -c and c instead of bending them smoothly with c tanh(t / c)."""
     c = given.softcap
     return (t if c is None else np.clip(t, -c, c)), allowed
 
 
-@wrong("cap", incident="plausible", where="a cap and several scores")
+@wrong("cap", incident="plausible", where="a soft-cap and several scores")
 def caps_from_above_alone(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Applies the soft-cap only to positive scores, so negative scores are not bounded."""
     return np.where(t > 0, capped(t, given.softcap), t), allowed
 
 
-@wrong("cap", incident="plausible", where="a cap and several scores")
+@wrong("cap", incident="plausible", where="a soft-cap and several scores")
 def caps_magnitudes(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Loses the sign of the scores: it computes c tanh(|t| / c) instead of c tanh(t / c)."""
     return (t if given.softcap is None else capped(np.abs(t), given.softcap)), allowed
 
 
-@wrong("cap", incident="plausible", where="a cap and several scores")
+@wrong("cap", incident="plausible", where="a soft-cap and several scores")
 def approximates_tanh_by_a_fraction(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Approximates tanh(x) by x (27 + x^2) / (27 + 9 x^2), with x clipped at -3 and 3."""
     c = given.softcap
@@ -117,7 +117,7 @@ def approximates_tanh_by_a_fraction(t: Array, allowed: Array, _: Array, given: A
     return c * x * (27 + x * x) / (27 + 9 * x * x), allowed
 
 
-@wrong("cap", incident="plausible", where="a cap and several scores")
+@wrong("cap", incident="plausible", where="a soft-cap and several scores")
 def takes_the_tangent_of_exponentials(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Computes tanh(x) as 1 - 2 / (exp(2 x) + 1), which loses precision near zero."""
     c = given.softcap
@@ -132,7 +132,7 @@ def takes_the_tangent_of_exponentials(t: Array, allowed: Array, _: Array, given:
     "cap",
     incident="plausible",
     convention=("tanh", "approximate"),
-    where="a cap and several scores",
+    where="a soft-cap and several scores",
 )
 def takes_a_rough_tangent(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Rounds tanh to 11 significant bits, about the precision of a fast hardware instruction."""
@@ -143,14 +143,14 @@ def takes_a_rough_tangent(t: Array, allowed: Array, _: Array, given: Any) -> Cap
     return c * np.ldexp(np.rint(mantissa * 2**11) / 2**11, exponent), allowed
 
 
-@wrong("cap", incident="plausible", where="a cap and several scores")
+@wrong("cap", incident="plausible", where="a soft-cap and several scores")
 def caps_by_a_softsign(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Computes c t / (c + |t|) instead of c tanh(t / c); both are bounded by c."""
     c = given.softcap
     return (t if c is None else c * t / (c + np.abs(t))), allowed
 
 
-@wrong("cap", incident="plausible", where="a cap and several scores")
+@wrong("cap", incident="plausible", where="a soft-cap and several scores")
 def rounds_tanh_to_bfloat16(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Rounds tanh to 8 significant bits, the precision of bfloat16."""
     c = given.softcap
@@ -160,7 +160,7 @@ def rounds_tanh_to_bfloat16(t: Array, allowed: Array, _: Array, given: Any) -> C
     return c * np.ldexp(np.rint(mantissa * 256) / 256, exponent), allowed
 
 
-@wrong("cap", incident="I12", where="a cap and several scores")
+@wrong("cap", incident="BUG-12", where="a soft-cap and several scores")
 def caps_before_it_scales(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Applies the soft-cap to the product of query and key before the scale, not after it."""
     c = given.softcap
@@ -170,9 +170,9 @@ def caps_before_it_scales(t: Array, allowed: Array, _: Array, given: Any) -> Cap
 
 @wrong(
     "cap",
-    incident="I12",
-    convention=("cap", "after-bias"),
-    where="a cap and biases of either kind and several scores",
+    incident="BUG-12",
+    convention=("softcap", "after-bias"),
+    where="a soft-cap and biases of any kind and several scores",
 )
 def caps_the_bias_too(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
     """Adds the bias and the ALiBi slopes before the soft-cap instead of after it."""
@@ -180,7 +180,7 @@ def caps_the_bias_too(t: Array, allowed: Array, bias: Array, given: Any) -> Capp
     return capped(t + added, given.softcap) - added, allowed
 
 
-@wrong("cap", incident="I12", where="a cap and a hidden key")
+@wrong("cap", incident="BUG-12", where="a soft-cap and a masked key")
 def caps_after_masking(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
     """Masks before the soft-cap, which turns -inf into -c, so masked keys keep some weight."""
     c = given.softcap
@@ -192,39 +192,39 @@ def caps_after_masking(t: Array, allowed: Array, bias: Array, given: Any) -> Cap
 @wrong(
     "cap",
     spoils="gradient",
-    incident="I12",
-    where="gradients asked for and a cap and several scores",
+    incident="BUG-12",
+    where="gradients asked for and a soft-cap and several scores",
 )
 def differentiates_without_the_cap(t: Array, allowed: Array, _: Array, __: Any) -> Capped:
     """Recomputes the weights in the backward pass from scores without the soft-cap."""
     return t, allowed
 
 
-@wrong("uncap", incident="I21", where=SLOPED)
+@wrong("uncap", incident="BUG-21", where=SLOPED)
 def forgets_the_slope_of_the_cap(ds: Array, _: Pass) -> Array:
     """Leaves the derivative of the soft-cap, 1 - tanh(t / c)^2, out of the backward pass."""
     return ds
 
 
-@wrong("uncap", incident="I21", where=SLOPED)
+@wrong("uncap", incident="BUG-21", where=SLOPED)
 def takes_the_slope_of_a_line(ds: Array, seen: Pass) -> Array:
     """Uses the score before the soft-cap in its derivative 1 - (s / c)^2, not the one after it."""
     return ds if seen.softcap is None else ds * (1 - (seen.t / seen.softcap) ** 2)
 
 
-@wrong("uncap", incident="I21", where=SLOPED)
+@wrong("uncap", incident="BUG-21", where=SLOPED)
 def squares_the_slope_of_the_cap(ds: Array, seen: Pass) -> Array:
     """Multiplies the gradient by the derivative of the soft-cap twice instead of once."""
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap) ** 2) ** 2
 
 
-@wrong("uncap", incident="I21", where=SLOPED)
+@wrong("uncap", incident="BUG-21", where=SLOPED)
 def takes_tanh_for_its_slope(ds: Array, seen: Pass) -> Array:
     """Computes the derivative of the soft-cap as 1 - tanh(t / c), without the square."""
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap))
 
 
-@wrong("unbias", incident="I21", where=f"{MASKS} and a cap")
+@wrong("unbias", incident="BUG-21", where=f"{MASKS} and a soft-cap")
 def damps_the_gradient_of_the_bias(ds: Array, seen: Pass) -> Array:
     """Multiplies the bias gradient by the soft-cap's derivative, though the bias is added later."""
     return ds if seen.softcap is None else ds * (1 - np.tanh(seen.t / seen.softcap) ** 2)
@@ -235,13 +235,13 @@ def uncapped(seen: Pass) -> Array:
     return seen.s + (seen.t - capped(seen.t, seen.softcap))
 
 
-@wrong("measure", incident="I12", where="the log-sum-exp asked for and a cap")
+@wrong("measure", incident="BUG-12", where="the log-sum-exp asked for and a soft-cap")
 def measures_lse_without_the_cap(seen: Pass) -> Array:
     """Returns the log-sum-exp of scores without the soft-cap, although the output is right."""
     return with_sink(log_sum(forbid(uncapped(seen), seen.allowed)), seen)
 
 
-@wrong("show", incident="I12", where="the weights asked for and a cap and several scores")
+@wrong("show", incident="BUG-12", where="the weights asked for and a soft-cap and several scores")
 def shows_weights_without_the_cap(seen: Pass) -> Array:
     """Returns weights that it recomputes without the soft-cap, although the output is right."""
     return softmax_with_sink(forbid(uncapped(seen), seen.allowed), seen)

@@ -26,7 +26,7 @@ def keys(sizes: Sizes) -> Array:
 
 @wrong(
     "past",
-    incident="I03",
+    incident="BUG-03",
     citation="ml-explore/mlx#2835",
     convention=("causal", "bottom-right"),
     where="causal and N != M and not positions",
@@ -36,13 +36,13 @@ def lets_the_last_query_see_the_last_key(sizes: Sizes) -> Array:
     return keys(sizes) <= queries(sizes) + (sizes.M - sizes.N)
 
 
-@wrong("past", incident="I06", where="a key in the future and not positions")
+@wrong("past", incident="BUG-06", where="a key in the future and not positions")
 def sees_one_key_ahead(sizes: Sizes) -> Array:
     """Allows j <= i + 1 instead of j <= i, so a query also attends to the next key."""
     return keys(sizes) <= queries(sizes) + 1
 
 
-@wrong("past", incident="I06", where="causal and not positions")
+@wrong("past", incident="BUG-06", where="causal and not positions")
 def hides_the_present(sizes: Sizes) -> Array:
     """Allows j < i instead of j <= i, so a query cannot attend to its own position."""
     return keys(sizes) < queries(sizes)
@@ -50,7 +50,7 @@ def hides_the_present(sizes: Sizes) -> Array:
 
 @wrong(
     "past",
-    incident="I06",
+    incident="BUG-06",
     citation="pytorch/pytorch#195910",
     where="a key in the future and not positions",
 )
@@ -59,7 +59,7 @@ def bounds_the_future_by_fours(sizes: Sizes) -> Array:
     return keys(sizes) <= queries(sizes) | 3
 
 
-@wrong("past", incident="I06", where="causal and not positions")
+@wrong("past", incident="BUG-06", where="causal and not positions")
 def hides_the_past(sizes: Sizes) -> Array:
     """Allows j >= i instead of j <= i, the upper triangle instead of the lower one."""
     return keys(sizes) >= queries(sizes)
@@ -67,7 +67,7 @@ def hides_the_past(sizes: Sizes) -> Array:
 
 @wrong(
     "past",
-    incident="I04",
+    incident="BUG-04",
     citation="bledden/triton-msl#7",
     where="a key in the future and M % 16 = 0 and not positions",
 )
@@ -78,7 +78,7 @@ def sees_the_future_on_whole_tiles(sizes: Sizes) -> Array:
 
 @wrong(
     "past",
-    incident="I19",
+    incident="BUG-19",
     citation="Dao-AILab/flash-attention#2528",
     where="causal and grouped heads and M > 1 and not positions",
 )
@@ -87,7 +87,7 @@ def bounds_packed_rows(sizes: Sizes) -> Array:
     return keys(sizes) <= queries(sizes) // max(sizes.H // max(sizes.G, 1), 1)
 
 
-@wrong("heed", incident="I04", citation="keras-team/keras#23038", where="a key in the future")
+@wrong("heed", incident="BUG-04", citation="keras-team/keras#23038", where="a key in the future")
 def ignores_causality(mask: Array | None, _: bool, __: Array) -> Heeded:
     """Ignores the causal flag, so queries attend to future keys."""
     return mask, False
@@ -117,7 +117,7 @@ def reads_as_many_keys_as_queries(s: Array, allowed: Array) -> Array:
 
 @wrong(
     "heed",
-    incident="I04",
+    incident="BUG-04",
     citation="facebookresearch/xformers#103",
     where="a key in the future and no mask",
 )
@@ -128,7 +128,7 @@ def forgets_causality_without_a_mask(mask: Array | None, causal: bool, _: Array)
 
 @wrong(
     "heed",
-    incident="I05",
+    incident="BUG-05",
     citation="keras-team/keras#20459",
     where="a key in the future and a mask",
 )
@@ -138,14 +138,17 @@ def lets_the_mask_replace_causality(mask: Array | None, causal: bool, _: Array) 
 
 
 @wrong(
-    "heed", incident="I05", citation="pytorch/pytorch#131254", where="causal and a mask that tells"
+    "heed",
+    incident="BUG-05",
+    citation="pytorch/pytorch#131254",
+    where="causal and a mask that matters",
 )
 def lets_causality_replace_the_mask(mask: Array | None, causal: bool, _: Array) -> Heeded:
     """Ignores the mask if the causal flag is set, and applies causality alone."""
     return (None if causal else mask), causal
 
 
-@wrong("heed", incident="I05", where="causal and a boolean mask")
+@wrong("heed", incident="BUG-05", where="causal and a boolean mask")
 def allows_what_either_allows(mask: Array | None, causal: bool, past: Array) -> Heeded:
     """Combines a boolean mask and causality with `or` instead of `and`."""
     if mask is None or not causal or mask.dtype != bool:
@@ -153,7 +156,7 @@ def allows_what_either_allows(mask: Array | None, causal: bool, past: Array) -> 
     return mask | past, False
 
 
-@wrong("heed", incident="I05", where="causal and a boolean mask and a hidden key")
+@wrong("heed", incident="BUG-05", where="causal and a boolean mask and a masked key")
 def shows_what_both_hide(mask: Array | None, causal: bool, past: Array) -> Heeded:
     """Masks a key if either a boolean mask or causality masks it, but not if both do."""
     if mask is None or not causal or mask.dtype != bool:
@@ -163,9 +166,9 @@ def shows_what_both_hide(mask: Array | None, causal: bool, past: Array) -> Heede
 
 @wrong(
     "heed",
-    incident="I05",
+    incident="BUG-05",
     citation="microsoft/onnxruntime#14363",
-    where="causal and a boolean mask and a key no penalty hides",
+    where="causal and a boolean mask and a key that survives a penalty",
 )
 def adds_a_finite_fill_for_each(mask: Array | None, causal: bool, past: Array) -> Heeded:
     """Adds -1e4 instead of -inf for keys that a boolean mask masks, and again for causality."""
@@ -174,9 +177,9 @@ def adds_a_finite_fill_for_each(mask: Array | None, causal: bool, past: Array) -
 
 @wrong(
     "heed",
-    incident="I11",
+    incident="BUG-11",
     citation="huggingface/transformers#27114",
-    where="causal and a boolean mask and an idle query",
+    where="causal and a boolean mask and a fully masked query",
 )
 def adds_the_lowest_number_for_each(mask: Array | None, causal: bool, past: Array) -> Heeded:
     """Adds the lowest float32 number for mask and causality each; only both together give -inf."""

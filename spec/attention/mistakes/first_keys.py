@@ -16,7 +16,7 @@ from spec.attention.mistakes.placing import Near, Window, ahead, around, begins
 from spec.attention.mistakes.tiles import TILE
 from spec.notation import Array
 
-PASSED = "a first key behind the window"
+PASSED = "a leading key before the window"
 Given = Any
 
 
@@ -25,19 +25,19 @@ def of(count: int, given: Given) -> Given:
     return given.but(sink_size=count) if given.sink_size else given
 
 
-@wrong("stay", incident="I07", where=PASSED)
+@wrong("stay", incident="BUG-07", where=PASSED)
 def ignores_the_first_keys(near: Near, window: Window, _: Given) -> Array:
     """Accepts the number of leading keys, but does not keep them visible."""
     return near(window)
 
 
-@wrong("stay", incident="I06", where="a key behind the first ones")
+@wrong("stay", incident="BUG-06", where="a key after the leading ones")
 def keeps_one_key_more(near: Near, window: Window, given: Given) -> Array:
     """Keeps one leading key too many: it compares with `<=` instead of `<`."""
     return placing.stay(near, window, of(given.sink_size + 1, given))
 
 
-@wrong("stay", incident="I06")
+@wrong("stay", incident="BUG-06")
 def keeps_one_key_less(near: Near, window: Window, given: Given) -> Array:
     """Keeps one leading key too few, and masks the last of them."""
     return placing.stay(near, window, of(given.sink_size - 1, given))
@@ -80,26 +80,26 @@ def takes_first_keys_from_the_window(near: Near, window: Window, given: Given) -
     return np.asarray(shown | (begins(given) & near((None, right))))
 
 
-@wrong("stay", incident="I44")
+@wrong("stay", incident="BUG-44")
 def keeps_the_first_rows(near: Near, window: Window, given: Given) -> Array:
     """Keeps the keys in the first rows of the array, not those at the first positions."""
     rows = np.arange(given.key.shape[2]) < given.sink_size
     return np.asarray(near(window) | (rows & near((None, window[1]))))
 
 
-@wrong("stay", incident="I07", where=f"causal and {PASSED}")
+@wrong("stay", incident="BUG-07", where=f"causal and {PASSED}")
 def forgets_first_keys_beside_causality(near: Near, window: Window, given: Given) -> Array:
     """Does not keep leading keys in causal calls, which take a separate code path."""
     return near(window) if given.is_causal else placing.stay(near, window, given)
 
 
-@wrong("stay", incident="I07", where=f"a mask and {PASSED}")
+@wrong("stay", incident="BUG-07", where=f"a mask and {PASSED}")
 def forgets_first_keys_beside_a_mask(near: Near, window: Window, given: Given) -> Array:
     """Does not keep leading keys if a mask is given, as if the mask included them."""
     return placing.stay(near, window, given) if given.attn_mask is None else near(window)
 
 
-@wrong("stay", incident="plausible", where=f"a sink and {PASSED}")
+@wrong("stay", incident="plausible", where=f"an attention sink and {PASSED}")
 def takes_sinks_for_the_first_keys(near: Near, window: Window, given: Given) -> Array:
     """Does not keep leading keys if attention sinks are given: it treats the two as one feature."""
     return placing.stay(near, window, given) if given.sinks is None else near(window)
@@ -115,7 +115,7 @@ def counts_first_keys_twice(s: Array, sigma: float, given: Given) -> Array:
     return s + np.asarray(log(2) * both).astype(s.dtype)
 
 
-@wrong("slant", incident="I42", where=f"slopes and {PASSED}")
+@wrong("slant", incident="BUG-42", where=f"ALiBi slopes and {PASSED}")
 def has_first_keys_stand_next_to_the_window(s: Array, sigma: float, given: Given) -> Array:
     """Measures ALiBi distances as if the leading keys stood directly before the window."""
     left = given.window_size[0]
@@ -129,7 +129,7 @@ def has_first_keys_stand_next_to_the_window(s: Array, sigma: float, given: Given
     return RIGHT.slant(s, sigma, given) - (slopes * moved).astype(s.dtype)
 
 
-@wrong("stay", spoils="gradient", incident="I07", where=f"gradients asked for and {PASSED}")
+@wrong("stay", spoils="gradient", incident="BUG-07", where=f"gradients asked for and {PASSED}")
 def differentiates_without_first_keys(near: Near, window: Window, _: Given) -> Array:
     """Leaves out the leading keys in the backward pass, which uses the window alone."""
     return near(window)

@@ -23,31 +23,31 @@ MASKS = "gradients of the mask asked for and an additive mask and several scores
 # The Jacobian of the softmax
 
 
-@wrong("row_term", incident="I21", where="gradients asked for")
+@wrong("row_term", incident="BUG-21", where="gradients asked for")
 def drops_the_row_term(_: Pass, da: Array, __: Array) -> Array:
     """Writes ds = a * da, without subtracting the row term sum_j a_ij da_ij of the softmax."""
     return np.zeros_like(da[..., :1])
 
 
-@wrong("row_term", incident="I21", where="gradients asked for")
+@wrong("row_term", incident="BUG-21", where="gradients asked for")
 def sums_dout_for_the_row_term(_: Pass, __: Array, dout: Array) -> Array:
     """Computes the row term as the sum of dout instead of the sum of dout * o."""
     return dout.sum(axis=-1, keepdims=True)
 
 
-@wrong("row_term", incident="I21", where="gradients asked for and several scores")
+@wrong("row_term", incident="BUG-21", where="gradients asked for and several scores")
 def averages_the_row_term(_: Pass, da: Array, __: Array) -> Array:
     """Computes the row term as the plain mean of da instead of its sum weighted by a."""
     return da.sum(axis=-1, keepdims=True) / max(da.shape[-1], 1)
 
 
-@wrong("score_gradients", incident="I21", where="gradients asked for")
+@wrong("score_gradients", incident="BUG-21", where="gradients asked for")
 def adds_the_row_term(a: Array, da: Array, row_term: Array) -> Array:
     """Adds the row term of the softmax Jacobian instead of subtracting it."""
     return a * (da + row_term)
 
 
-@wrong("score_gradients", incident="S0", where="gradients asked for and M > 1")
+@wrong("score_gradients", incident="list-of-heads", where="gradients asked for and M > 1")
 def differentiates_softmax_by_element(a: Array, da: Array, _: Array) -> Array:
     """Uses a (1 - a) as the derivative of the softmax, only the diagonal of its Jacobian."""
     return a * (1 - a) * da
@@ -64,19 +64,19 @@ def raises_in_the_backward_pass(_: Pass, __: Array, ___: Array) -> Array:
 # Scales and signs
 
 
-@wrong("query_gradients", incident="I21", where=f"gradients asked for and {SEVERAL}")
+@wrong("query_gradients", incident="BUG-21", where=f"gradients asked for and {SEVERAL}")
 def forgets_the_scale_of_query_gradients(seen: Pass, ds: Array) -> Array:
     """Leaves the scale out of dq; dk contains it."""
     return ds @ seen.k
 
 
-@wrong("key_gradients", incident="I21", where=f"gradients asked for and {SEVERAL}")
+@wrong("key_gradients", incident="BUG-21", where=f"gradients asked for and {SEVERAL}")
 def forgets_the_scale_of_key_gradients(seen: Pass, ds: Array) -> Array:
     """Leaves the scale out of dk; dq contains it."""
     return ds.swapaxes(-1, -2) @ seen.q
 
 
-@wrong("query_gradients", incident="I21", where=f"gradients asked for and {SEVERAL}")
+@wrong("query_gradients", incident="BUG-21", where=f"gradients asked for and {SEVERAL}")
 def scales_query_gradients_twice(seen: Pass, ds: Array) -> Array:
     """Multiplies dq by the scale twice, for example because the saved keys are already scaled."""
     return seen.sigma * backward_steps.query_gradients(seen, ds)
@@ -84,7 +84,7 @@ def scales_query_gradients_twice(seen: Pass, ds: Array) -> Array:
 
 @wrong(
     "scale",
-    incident="I14",
+    incident="BUG-14",
     spoils="gradient",
     where=f"gradients asked for and a scale and {SEVERAL}",
 )
@@ -98,17 +98,17 @@ def differentiates_at_the_default_scale(sizes: Sizes, _: float | None) -> float:
 
 @wrong(
     "heed",
-    incident="I21",
+    incident="BUG-21",
     citation="triton-lang/triton#4541",
     spoils="gradient",
-    where="gradients asked for and causal and a hidden key",
+    where="gradients asked for and causal and a masked key",
 )
 def differentiates_without_causality(mask: Array | None, _: bool, __: Array) -> Heeded:
     """Ignores the causal flag in the backward pass."""
     return mask, False
 
 
-@wrong("heed", incident="I21", spoils="gradient", where="gradients asked for and a mask")
+@wrong("heed", incident="BUG-21", spoils="gradient", where="gradients asked for and a mask")
 def differentiates_without_the_mask(_: Array | None, causal: bool, __: Array) -> Heeded:
     """Ignores the mask in the backward pass."""
     return None, causal
@@ -116,17 +116,22 @@ def differentiates_without_the_mask(_: Array | None, causal: bool, __: Array) ->
 
 @wrong(
     "weigh",
-    incident="I02",
+    incident="BUG-02",
     citation="Xilinx/brevitas#1591",
     spoils="gradient",
-    where="gradients asked for and an idle query",
+    where="gradients asked for and a fully masked query",
 )
 def gives_idle_queries_nan_gradients(s: Array, allowed: Array) -> Array:
     """Returns NaN gradients for a fully masked query: it replaces NaN only after the softmax."""
     return np.where(idle(allowed), np.nan, weigh(s, allowed)).astype(s.dtype)
 
 
-@wrong("weigh", incident="I02", spoils="gradient", where="gradients asked for and an idle query")
+@wrong(
+    "weigh",
+    incident="BUG-02",
+    spoils="gradient",
+    where="gradients asked for and a fully masked query",
+)
 def lets_idle_queries_teach_the_values(s: Array, allowed: Array) -> Array:
     """Differentiates a fully masked query as if it had uniform weights, though its output is 0."""
     return softmax(forbid(s, allowed, np.finfo(s.dtype).min))
@@ -134,7 +139,7 @@ def lets_idle_queries_teach_the_values(s: Array, allowed: Array) -> Array:
 
 @wrong(
     "weigh",
-    incident="I18",
+    incident="BUG-18",
     citation="SHI-Labs/NATTEN#299",
     spoils="gradient",
     where="gradients asked for and M > 1",
@@ -145,13 +150,13 @@ def differentiates_with_unmerged_sums(s: Array, allowed: Array) -> Array:
     return weigh(s, first) + weigh(s, second)
 
 
-@wrong("reduce", incident="I21", where=MASKS)
+@wrong("reduce", incident="BUG-21", where=MASKS)
 def returns_no_bias_gradient(ds: Array, shape: tuple[int, ...]) -> Array:
     """Returns a zero gradient for an additive mask, as if the mask were a constant."""
     return np.zeros(shape, dtype=ds.dtype)
 
 
-@wrong("reduce", incident="I21", where=MASKS)
+@wrong("reduce", incident="BUG-21", where=MASKS)
 def takes_one_slice_of_the_bias_gradient(ds: Array, shape: tuple[int, ...]) -> Array:
     """Returns the first slice of the bias gradient along a broadcast axis instead of the sum."""
     padded = (1,) * (ds.ndim - len(shape)) + shape
@@ -164,7 +169,7 @@ def takes_one_slice_of_the_bias_gradient(ds: Array, shape: tuple[int, ...]) -> A
 
 @wrong(
     "gather",
-    incident="I20",
+    incident="BUG-20",
     citation="marin-community/levanter#449",
     where="gradients asked for and grouped heads",
 )
@@ -173,7 +178,7 @@ def takes_one_head_of_each_group(x: Array, key_heads: int) -> Array:
     return x[:, :: x.shape[1] // max(key_heads, 1)]
 
 
-@wrong("gather", incident="I20", where="gradients asked for and grouped heads")
+@wrong("gather", incident="BUG-20", where="gradients asked for and grouped heads")
 def averages_over_each_group(x: Array, key_heads: int) -> Array:
     """Averages dk and dv over the query heads that share a key head instead of summing them."""
     return backward_steps.gather(x, key_heads) / max(x.shape[1] // max(key_heads, 1), 1)
@@ -181,7 +186,7 @@ def averages_over_each_group(x: Array, key_heads: int) -> Array:
 
 @wrong(
     "gather",
-    incident="I20",
+    incident="BUG-20",
     citation="XunhaoLai/native-sparse-attention-triton#27",
     where="gradients asked for and grouped heads and G > 1",
 )
@@ -202,7 +207,7 @@ def drops_the_last_query_from_key_gradients(seen: Pass, ds: Array) -> Array:
 
 @wrong(
     "value_gradients",
-    incident="I13",
+    incident="BUG-13",
     citation="flagos-ai/FlagGems#898",
     where="gradients asked for and N > 16 and N % 16 != 0",
 )
@@ -212,13 +217,13 @@ def drops_the_tail_from_value_gradients(seen: Pass, dout: Array) -> Array:
     return seen.a[..., :whole, :].swapaxes(-1, -2) @ dout[..., :whole, :]
 
 
-@wrong("value_gradients", incident="I21", where="gradients asked for and several scores")
+@wrong("value_gradients", incident="BUG-21", where="gradients asked for and several scores")
 def forgets_the_denominator_of_value_gradients(seen: Pass, dout: Array) -> Array:
     """Computes dv with exp(s - max) instead of the normalised weights."""
     return powers(seen.s, seen.allowed).swapaxes(-1, -2) @ dout
 
 
-@wrong("key_gradients", incident="I21", where=f"gradients asked for and N = M and {SEVERAL}")
+@wrong("key_gradients", incident="BUG-21", where=f"gradients asked for and N = M and {SEVERAL}")
 def gives_keys_the_gradients_of_queries(seen: Pass, ds: Array) -> Array:
     """Returns dq in place of dk if N = M, where both have the same shape."""
     dq, dk = backward_steps.query_gradients(seen, ds), backward_steps.key_gradients(seen, ds)

@@ -15,39 +15,39 @@ from spec.attention.mistakes.tiles import TILE
 from spec.notation import Array
 
 
-@wrong("weigh", incident="I40", citation="tinygrad/tinygrad#2425", harmless=True)
+@wrong("weigh", incident="BUG-40", citation="tinygrad/tinygrad#2425", harmless=True)
 def adds_one_to_every_allowed_score(s: Array, allowed: Array) -> Array:
     """Adds a mask of 1 and -inf instead of 0 and -inf; the softmax cancels the constant."""
     return softmax(forbid(s + 1, allowed))
 
 
-@wrong("weigh", incident="I40", harmless=True)
+@wrong("weigh", incident="BUG-40", harmless=True)
 def subtracts_more_than_the_maximum(s: Array, allowed: Array) -> Array:
     """Rounds the maximum up to a whole number before subtracting it."""
     hidden = forbid(s, allowed)
     return normalised(np.exp(hidden - np.ceil(top(hidden))))
 
 
-@wrong("weigh", incident="I40", harmless=True)
+@wrong("weigh", incident="BUG-40", harmless=True)
 def works_in_base_two(s: Array, allowed: Array) -> Array:
     """Computes powers of two of the scores times log2(e), as fast kernels do."""
     hidden = forbid(s, allowed)
     return normalised(np.exp2((hidden - top(hidden)) * s.dtype.type(np.log2(np.e))))
 
 
-@wrong("weigh", incident="I40", harmless=True)
+@wrong("weigh", incident="BUG-40", harmless=True)
 def multiplies_numerator_and_denominator(s: Array, allowed: Array) -> Array:
     """Multiplies every exponential by 4, which the division cancels."""
     return normalised(4 * powers(s, allowed))
 
 
-@wrong("scores", incident="I40", harmless=True)
+@wrong("scores", incident="BUG-40", harmless=True)
 def scales_queries_before_the_product(q: Array, k: Array, sigma: float) -> Array:
     """Scales the queries before the product instead of the scores after it."""
     return (q * q.dtype.type(sigma)) @ k.swapaxes(-1, -2)
 
 
-@wrong("call", incident="I40", spoils="forward", harmless=True)
+@wrong("call", incident="BUG-40", spoils="forward", harmless=True)
 @np.errstate(all="ignore")
 def divides_late(_: Attend, given: Given) -> Array:
     """Multiplies exponentials by the values first, and divides by their sum at the end."""
@@ -57,7 +57,7 @@ def divides_late(_: Attend, given: Given) -> Array:
     return steps.sink(o, seen.s, seen.allowed, given).astype(given.query.dtype)
 
 
-@wrong("call", incident="I40", spoils="forward", harmless=True)
+@wrong("call", incident="BUG-40", spoils="forward", harmless=True)
 @np.errstate(all="ignore")
 def works_tile_by_tile(_: Attend, given: Given) -> Array:
     """Keeps a running maximum over tiles of keys, and rescales the sums when it rises."""
@@ -76,7 +76,7 @@ def works_tile_by_tile(_: Attend, given: Given) -> Array:
     return divided(o, total).astype(given.query.dtype)
 
 
-@wrong("call", incident="I40", spoils="forward", harmless=True)
+@wrong("call", incident="BUG-40", spoils="forward", harmless=True)
 def takes_the_heads_in_reverse(attend: Attend, given: Given) -> Array:
     """Processes the heads from last to first, and restores their order at the end."""
     turned = {name: getattr(given, name)[:, ::-1] for name in INPUTS}

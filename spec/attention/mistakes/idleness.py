@@ -19,10 +19,10 @@ def idle(allowed: Array) -> Array:
 
 @wrong(
     "weigh",
-    incident="I01",
+    incident="BUG-01",
     citation="pytorch/pytorch#103749",
-    convention=("idle", "nan"),
-    where="an idle query",
+    convention=("fully-masked", "nan"),
+    where="a fully masked query",
 )
 def gives_idle_queries_nan(s: Array, allowed: Array) -> Array:
     """Returns NaN for a fully masked query: the softmax of a row of -inf is 0 / 0."""
@@ -31,36 +31,38 @@ def gives_idle_queries_nan(s: Array, allowed: Array) -> Array:
 
 @wrong(
     "weigh",
-    incident="I01",
+    incident="BUG-01",
     citation="patrick-kidger/equinox#274",
-    convention=("idle", "uniform"),
-    where="an idle query",
+    convention=("fully-masked", "uniform"),
+    where="a fully masked query",
 )
 def gives_idle_queries_the_mean(s: Array, allowed: Array) -> Array:
     """Masks with the lowest finite number: a fully masked query returns the mean of all values."""
     return softmax(forbid(s, allowed, np.finfo(s.dtype).min))
 
 
-@wrong("weigh", incident="I01", where="an idle query")
+@wrong("weigh", incident="BUG-01", where="a fully masked query")
 def lets_idle_queries_attend(s: Array, allowed: Array) -> Array:
     """Avoids NaN for a fully masked query by removing its mask, so it attends to every key."""
     return weigh(s, allowed | idle(allowed))
 
 
-@wrong("weigh", incident="I01", where="an idle query")
+@wrong("weigh", incident="BUG-01", where="a fully masked query")
 def gives_idle_queries_the_first_value(s: Array, allowed: Array) -> Array:
     """Lets a fully masked query attend to the first key, which is the argmax of a row of -inf."""
     first = np.arange(s.shape[-1]) == 0
     return weigh(s, allowed | (idle(allowed) & first))
 
 
-@wrong("weigh", incident="I01", where="(a mask or segments or positions) and an idle query")
+@wrong(
+    "weigh", incident="BUG-01", where="(a mask or segments or positions) and a fully masked query"
+)
 def lets_idle_queries_see_themselves(s: Array, allowed: Array) -> Array:
     """Unmasks the diagonal for a fully masked query, so it attends to the key in its own row."""
     return weigh(s, allowed | (idle(allowed) & (np.eye(*s.shape[-2:]) > 0)))
 
 
-@wrong("weigh", incident="I01", where="an idle query")
+@wrong("weigh", incident="BUG-01", where="a fully masked query")
 def stumbles_over_leading_idle_queries(s: Array, allowed: Array) -> Array:
     """Returns uninitialised results (NaN) for fully masked queries before the first other query."""
     leading = np.logical_and.accumulate(idle(allowed), axis=-2)
@@ -72,20 +74,23 @@ def _filled(s: Array, allowed: Array, fill: float) -> Array:
     return np.where(idle(allowed), 0, softmax(forbid(s, allowed, fill)))
 
 
-@wrong("weigh", incident="I11", where="a key no fill of -30000 hides")
+@wrong("weigh", incident="BUG-11", where="a key that survives a fill of -30000")
 def fills_with_minus_thirty_thousand(s: Array, allowed: Array) -> Array:
     """Masks with a score of -30000, not -inf; fully masked queries still return zero."""
     return _filled(s, allowed, -3e4)
 
 
-@wrong("weigh", incident="I11", where="a key no fill of half of the lowest number hides")
+@wrong("weigh", incident="BUG-11", where="a key that survives a fill of half the lowest number")
 def fills_with_half_of_the_lowest_number(s: Array, allowed: Array) -> Array:
     """Masks with half of the lowest finite number, not -inf; fully masked queries return zero."""
     return _filled(s, allowed, float(np.finfo(s.dtype).min) / 2)
 
 
 @wrong(
-    "weigh", incident="I11", force="should", where="a key no fill of 0.7 of the lowest number hides"
+    "weigh",
+    incident="BUG-11",
+    force="should",
+    where="a key that survives a fill of 0.7 of the lowest number",
 )
 def fills_with_seven_tenths_of_the_lowest_number(s: Array, allowed: Array) -> Array:
     """Masks with 0.7 times the lowest finite number, not -inf; fully masked queries return zero."""

@@ -76,43 +76,43 @@ def wrong(step: str, **facts: Any) -> mistake.Decorator:
     return mistake.wrong(Steps(), program, step, spoils="forward", **facts)
 
 
-@wrong("of_keys", incident="I30", where="texts apart and B > 1")
+@wrong("of_keys", incident="BUG-30", where="keys of another segment and B > 1")
 def takes_the_first_length_for_all(told: Told) -> Array:
     """Uses the key length of the first sequence for all sequences."""
     return np.broadcast_to(told.keys[:1], told.keys.shape)
 
 
-@wrong("of_keys", incident="I30", where="segments")
+@wrong("of_keys", incident="BUG-30", where="segments")
 def takes_the_lengths_of_queries_for_keys(told: Told) -> Array:
     """Uses the query lengths as key lengths, as if all attention were self-attention."""
     return np.minimum(told.queries, told.M)
 
 
-@wrong("of_queries", incident="I30", where="segments")
+@wrong("of_queries", incident="BUG-30", where="segments")
 def takes_the_lengths_of_keys_for_queries(told: Told) -> Array:
     """Uses the key lengths as query lengths, as if all attention were self-attention."""
     return np.minimum(told.keys, told.N)
 
 
-@wrong("of_keys", incident="I30", where="texts apart")
+@wrong("of_keys", incident="BUG-30", where="keys of another segment")
 def sees_the_key_at_its_length(told: Told) -> Array:
     """Attends to one key too many: it compares positions with the length by `<=`, not `<`."""
     return np.minimum(told.keys + 1, told.M)
 
 
-@wrong("of_queries", incident="I30", where="padding")
+@wrong("of_queries", incident="BUG-30", where="padding")
 def answers_queries_behind_their_length(told: Told) -> Array:
     """Masks padded keys only: padded queries attend to the keys instead of returning zero."""
     return np.full_like(told.queries, told.N)
 
 
-@wrong("of_keys", incident="I30", where="causal and texts apart")
+@wrong("of_keys", incident="BUG-30", where="causal and keys of another segment")
 def forgets_lengths_where_it_is_causal(told: Told) -> Array:
     """Ignores the key lengths in causal calls, which take a separate code path."""
     return np.full_like(told.keys, told.M) if told.causal else told.keys
 
 
-@wrong("laid", incident="I30", where="padding")
+@wrong("laid", incident="BUG-30", where="padding")
 def takes_padding_to_come_first(count: Array, length: int) -> Array:
     """Treats the padding as if it came before the tokens (left padding), not after them."""
     return np.arange(length) >= length - count[:, None]

@@ -2,7 +2,7 @@
 
 A known bug is this function with one step replaced:
 
-    @wrong("scale", incident="I14", citation="tenstorrent/tt-metal#56789")
+    @wrong("scale", incident="BUG-14", citation="tenstorrent/tt-metal#56789")
     def scales_by_heads(sizes: Sizes, asked: float | None) -> float:
         '''Divides by the square root of the number of heads instead of the head size.'''
         return 1 / np.sqrt(sizes.H) if asked is None else asked

@@ -93,7 +93,7 @@ def exponentiates_by_a_cubic(s: Array, allowed: Array) -> Array:
     return normalised(np.where(allowed, np.ldexp(cubic, whole.astype(int)), 0))
 
 
-@wrong("scale", incident="I14", spoils="rounding", where="several scores and an inexact scale")
+@wrong("scale", incident="BUG-14", spoils="rounding", where="several scores and an inexact scale")
 def rounds_the_scale_to_bfloat16(sizes: Sizes, asked: float | None) -> float:
     """Rounds the scale to bfloat16 (8 significant bits) before it multiplies the products."""
     return float(shortened(np.asarray(steps.scale(sizes, asked)), BFLOAT16))

@@ -16,10 +16,12 @@ from spec.attention.mistakes.steps import Pass
 from spec.notation import Array
 from spec.sizes import Sizes
 
+WITHOUT_KEYS = "(a fully masked query or a query that sees only an attention sink)"
+
 # Weights
 
 
-@wrong("show", incident="I37", where="the weights asked for and a hidden key")
+@wrong("show", incident="BUG-37", where="the weights asked for and a masked key")
 def shows_weights_before_masking(seen: Pass) -> Array:
     """Returns the softmax over all keys as the weights, masked keys included."""
     return softmax_with_sink(seen.s, seen)
@@ -27,9 +29,9 @@ def shows_weights_before_masking(seen: Pass) -> Array:
 
 @wrong(
     "show",
-    incident="I37",
+    incident="BUG-37",
     citation="facebookresearch/fairseq#3365",
-    where="the weights asked for and H > 1 and (several scores or a mask of heads)",
+    where="the weights asked for and H > 1 and (several scores or a mask per head)",
 )
 def shows_the_mean_over_heads(seen: Pass) -> Array:
     """Returns the mean of the weights over the heads instead of the weights of each head."""
@@ -37,19 +39,19 @@ def shows_the_mean_over_heads(seen: Pass) -> Array:
     return np.broadcast_to(mean, seen.a.shape)
 
 
-@wrong("show", incident="I37", where="the weights asked for and N = M and M > 1")
+@wrong("show", incident="BUG-37", where="the weights asked for and N = M and M > 1")
 def shows_weights_transposed(seen: Pass) -> Array:
     """Returns the weights as keys by queries when N = M, where the shapes still fit."""
     return seen.a.swapaxes(-1, -2) if seen.sizes.N == seen.sizes.M else seen.a
 
 
-@wrong("show", incident="I37", where="the weights asked for and several scores")
+@wrong("show", incident="BUG-37", where="the weights asked for and several scores")
 def shows_weights_before_normalising(seen: Pass) -> Array:
     """Returns exp(s - max) as the weights, without dividing by the sum."""
     return powers(seen.s, seen.allowed)
 
 
-@wrong("show", incident="I37", where="the weights asked for")
+@wrong("show", incident="BUG-37", where="the weights asked for")
 def shows_scores_for_weights(seen: Pass) -> Array:
     """Returns the scores instead of the weights, with 0 for masked keys."""
     return np.where(seen.allowed, seen.s, 0)
@@ -57,9 +59,9 @@ def shows_scores_for_weights(seen: Pass) -> Array:
 
 @wrong(
     "show",
-    incident="I01",
+    incident="BUG-01",
     citation="pytorch/pytorch#160064",
-    where="the weights asked for and (an idle query or a query that sees a sink alone)",
+    where=f"the weights asked for and {WITHOUT_KEYS}",
 )
 def shows_nan_for_idle_queries(seen: Pass) -> Array:
     """Returns NaN as the weights of a fully masked query, although its output is correct."""
@@ -71,9 +73,9 @@ def shows_nan_for_idle_queries(seen: Pass) -> Array:
 
 @wrong(
     "measure",
-    incident="I18",
+    incident="BUG-18",
     citation="sgl-project/sglang#40903",
-    convention=("lse base", "2"),
+    convention=("lse-base", "2"),
     where="the log-sum-exp asked for",
 )
 def measures_lse_in_base_two(seen: Pass) -> Array:
@@ -81,13 +83,13 @@ def measures_lse_in_base_two(seen: Pass) -> Array:
     return steps.measure(seen) * np.log2(np.e)
 
 
-@wrong("measure", incident="I18", where="the log-sum-exp asked for")
+@wrong("measure", incident="BUG-18", where="the log-sum-exp asked for")
 def forgets_the_maximum_in_lse(seen: Pass) -> Array:
     """Returns log(sum exp(s - max)) as the log-sum-exp, without adding the maximum back."""
     return exponentials.with_sink(np.log(powers(seen.s, seen.allowed).sum(axis=-1)), seen)
 
 
-@wrong("measure", incident="I18", where="the log-sum-exp asked for")
+@wrong("measure", incident="BUG-18", where="the log-sum-exp asked for")
 def measures_lse_of_unscaled_scores(seen: Pass) -> Array:
     """Adds the maximum of the unscaled products, not of the scores, back to the log-sum-exp."""
     raw = seen.q @ seen.k.swapaxes(-1, -2)
@@ -96,13 +98,13 @@ def measures_lse_of_unscaled_scores(seen: Pass) -> Array:
     return steps.measure(seen) - (top_s - top_raw)[..., 0]
 
 
-@wrong("measure", incident="I18", where="the log-sum-exp asked for and a hidden key")
+@wrong("measure", incident="BUG-18", where="the log-sum-exp asked for and a masked key")
 def measures_lse_before_masking(seen: Pass) -> Array:
     """Sums over all keys in the log-sum-exp, masked keys included."""
     return exponentials.with_sink(exponentials.log_sum(seen.s), seen)
 
 
-@wrong("measure", incident="I18", where="the log-sum-exp asked for and finite biases")
+@wrong("measure", incident="BUG-18", where="the log-sum-exp asked for and finite biases")
 def measures_lse_without_the_bias(seen: Pass) -> Array:
     """Leaves finite biases out of the log-sum-exp, and applies only the masking."""
     return exponentials.with_sink(
@@ -110,17 +112,13 @@ def measures_lse_without_the_bias(seen: Pass) -> Array:
     )
 
 
-@wrong("measure", incident="I18", where="the log-sum-exp asked for and M > 1")
+@wrong("measure", incident="BUG-18", where="the log-sum-exp asked for and M > 1")
 def measures_the_log_of_the_mean(seen: Pass) -> Array:
     """Divides the sum of exponentials by the number of keys before it takes the logarithm."""
     return steps.measure(seen) - np.log(max(seen.sizes.M, 1))
 
 
-@wrong(
-    "measure",
-    incident="I18",
-    where="the log-sum-exp asked for and (an idle query or a query that sees a sink alone)",
-)
+@wrong("measure", incident="BUG-18", where=f"the log-sum-exp asked for and {WITHOUT_KEYS}")
 def measures_zero_for_idle_queries(seen: Pass) -> Array:
     """Returns a log-sum-exp of 0 for a fully masked query, instead of -inf or the sink."""
     return np.where(seen.allowed.any(axis=-1), steps.measure(seen), 0)
@@ -129,8 +127,8 @@ def measures_zero_for_idle_queries(seen: Pass) -> Array:
 @wrong(
     "measure",
     incident="plausible",
-    convention=("lse idle", "+inf"),
-    where="the log-sum-exp asked for and an idle query",
+    convention=("fully-masked-lse", "+inf"),
+    where="the log-sum-exp asked for and a fully masked query",
 )
 def measures_infinity_for_idle_queries(seen: Pass) -> Array:
     """Returns +inf, not -inf, as the log-sum-exp of a fully masked query without a sink."""

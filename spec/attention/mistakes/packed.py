@@ -97,38 +97,38 @@ def wrong(step: str, **facts: Any) -> mistake.Decorator:
     return mistake.wrong(Steps(), program, step, spoils="forward", **facts)
 
 
-@wrong("read", incident="I43")
+@wrong("read", incident="BUG-43")
 def takes_the_texts_of_queries_for_keys(texts: Texts) -> Texts:
     """Uses the cumulative lengths of the queries for the keys as well, as in self-attention."""
     return replace(texts, first_key=texts.first, last_key=texts.last)
 
 
-@wrong("read", incident="I43")
+@wrong("read", incident="BUG-43")
 def reads_into_the_next_text(texts: Texts) -> Texts:
     """Reads one key too many for each sequence: the first key of the next sequence."""
     return replace(texts, last_key=texts.last_key + 1)
 
 
-@wrong("read", incident="I43")
+@wrong("read", incident="BUG-43")
 def loses_the_last_key_of_each_text(texts: Texts) -> Texts:
     """Leaves out the last key of each sequence: subtracts 1 from an end that is exclusive."""
     return replace(texts, last_key=np.maximum(texts.last_key - 1, texts.first_key))
 
 
-@wrong("read", incident="I43")
+@wrong("read", incident="BUG-43")
 def loses_the_last_text(texts: Texts) -> Texts:
     """Leaves out the last sequence: the loop ends one sequence too early."""
     return Texts(texts.heads, texts.keys, *(x[:-1] for x in _edges(texts)))
 
 
-@wrong("read", incident="I43")
+@wrong("read", incident="BUG-43")
 def has_the_length_of_the_first_text_for_all(texts: Texts) -> Texts:
     """Reads no more keys of any sequence than the first sequence has."""
     most = texts.key_lengths[:1].sum()
     return replace(texts, last_key=np.minimum(texts.last_key, texts.first_key + most))
 
 
-@wrong("read", incident="I43")
+@wrong("read", incident="BUG-43")
 def reads_to_the_end_of_the_array(texts: Texts) -> Texts:
     """Extends the last sequence to the end of the array, over the padding tokens."""
     last = texts.last_key.copy()
@@ -136,7 +136,7 @@ def reads_to_the_end_of_the_array(texts: Texts) -> Texts:
     return replace(texts, last_key=last)
 
 
-@wrong("read", incident="I43")
+@wrong("read", incident="BUG-43")
 def takes_texts_to_be_of_one_length(texts: Texts) -> Texts:
     """Divides the tokens equally among the sequences, and ignores their lengths."""
     count = max(len(texts.first), 1)
@@ -144,7 +144,7 @@ def takes_texts_to_be_of_one_length(texts: Texts) -> Texts:
     return Texts(texts.heads, texts.keys, *(x for own in starts for x in (own[:-1], own[1:])))
 
 
-@wrong("read", incident="I43")
+@wrong("read", incident="BUG-43")
 def takes_no_keys_for_all_keys(texts: Texts) -> Texts:
     """Lets the queries of a sequence without keys attend to the keys of all sequences."""
     none, end = texts.key_lengths == 0, texts.last_key.max(initial=0)
@@ -152,33 +152,33 @@ def takes_no_keys_for_all_keys(texts: Texts) -> Texts:
     return replace(texts, first_key=first, last_key=last)
 
 
-@wrong("read", incident="I43")
+@wrong("read", incident="BUG-43")
 def steps_over_texts_of_one_query(texts: Texts) -> Texts:
     """Skips sequences with a single query, as if they were padding."""
     return replace(texts, last=np.where(texts.lengths == 1, texts.first, texts.last))
 
 
-@wrong("read", incident="I43", citation="jax-ml/jax#39521")
+@wrong("read", incident="BUG-43", citation="jax-ml/jax#39521")
 def finds_keys_by_the_heads_of_queries(texts: Texts) -> Texts:
     """Multiplies the key offset of each sequence by H / G, the query heads per key head."""
     first = texts.first_key * texts.heads
     return replace(texts, first_key=first, last_key=first + texts.key_lengths)
 
 
-@wrong("corner", incident="I03", convention=("causal", "top-left"))
+@wrong("corner", incident="BUG-03", convention=("causal", "top-left"))
 def hangs_texts_at_their_first_keys(texts: Texts) -> Array:
     """Aligns causality top-left: the first query of a sequence with its first key."""
     return np.zeros_like(texts.lengths)
 
 
-@wrong("corner", incident="I03")
+@wrong("corner", incident="BUG-03")
 def hangs_texts_by_the_longest(texts: Texts) -> Array:
     """Shifts the queries of every sequence by M - N of the longest lengths in the batch."""
     moved = texts.key_lengths.max(initial=0) - texts.lengths.max(initial=0)
     return np.full_like(texts.lengths, moved)
 
 
-@wrong("place", incident="I43")
+@wrong("place", incident="BUG-43")
 def counts_places_through_the_array(rows: Array, _: int) -> Array:
     """Counts positions through the whole array instead of from the start of each sequence."""
     return rows
@@ -188,7 +188,7 @@ def _edges(texts: Texts) -> tuple[Array, Array, Array, Array]:
     return texts.first, texts.last, texts.first_key, texts.last_key
 
 
-@wrong("blank", incident="I43", convention=("padding rows", "untouched"))
+@wrong("blank", incident="BUG-43", convention=("padding-rows", "untouched"))
 def leaves_what_was_there_where_no_text_is(shape: tuple[int, ...]) -> Array:
     """Leaves the output rows of padding tokens uninitialised (here 7) instead of zero."""
     return np.full(shape, 7.0)

@@ -15,7 +15,7 @@ from spec.attention.mistakes.placing import Placed, in_rows, rows
 from spec.attention.mistakes.steps import Pass
 from spec.notation import Array
 
-OFF = "places off their rows"
+OFF = "positions that differ from row numbers"
 
 
 def placed(given: Any) -> bool:
@@ -50,7 +50,7 @@ def by_rows(seen: Pass) -> Pass:
     return forward(in_rows(seen.given), RIGHT)
 
 
-@wrong("place", spoils="gradient", incident="I44", where=f"gradients asked for and {OFF}")
+@wrong("place", spoils="gradient", incident="BUG-44", where=f"gradients asked for and {OFF}")
 def differentiates_without_the_positions(_: Any) -> Placed:
     """Recomputes the weights in the backward pass from row numbers instead of positions."""
     return None, None
@@ -58,21 +58,21 @@ def differentiates_without_the_positions(_: Any) -> Placed:
 
 @wrong(
     "slope_gradients",
-    incident="I44",
-    where=f"gradients of the slopes asked for and {OFF} and slopes",
+    incident="BUG-44",
+    where=f"gradients of the slopes asked for and {OFF} and ALiBi slopes",
 )
 def differentiates_slopes_by_rows(seen: Pass, ds: Array) -> Array:
     """Computes the gradient of the ALiBi slopes from row numbers instead of positions."""
     return RIGHT.slope_gradients(replace(seen, given=in_rows(seen.given)), ds)
 
 
-@wrong("show", incident="I44", where=f"the weights asked for and {OFF}")
+@wrong("show", incident="BUG-44", where=f"the weights asked for and {OFF}")
 def shows_weights_by_rows(seen: Pass) -> Array:
     """Recomputes the returned weights from row numbers instead of positions."""
     return RIGHT.show(seen if seen.given.query_positions is None else by_rows(seen))
 
 
-@wrong("measure", incident="I44", where=f"the log-sum-exp asked for and {OFF}")
+@wrong("measure", incident="BUG-44", where=f"the log-sum-exp asked for and {OFF}")
 def measures_lse_by_rows(seen: Pass) -> Array:
     """Computes the log-sum-exp from row numbers instead of positions."""
     return RIGHT.measure(seen if seen.given.query_positions is None else by_rows(seen))

@@ -171,31 +171,31 @@ def wrong(step: str, spoils: str = "forward", **facts: Any) -> mistake.Decorator
     return mistake.wrong(Steps(), program, step, spoils=spoils, **facts)
 
 
-@wrong("places", incident="I44")
+@wrong("places", incident="BUG-44")
 def counts_places_on_each_rank(tokens: Array) -> Array:
     """Counts positions from 0 on every rank instead of through the whole sequence."""
     return np.arange(len(tokens))
 
 
-@wrong("turns", incident="I18", citation="sgl-project/sglang#33353")
+@wrong("turns", incident="BUG-18", citation="sgl-project/sglang#33353")
 def keeps_its_keys_to_itself(ranks: int) -> int:  # noqa: ARG001
     """Attends only to the keys of its own rank: keys are never passed between ranks."""
     return 1
 
 
-@wrong("sunk", incident="I41")
+@wrong("sunk", incident="BUG-41")
 def counts_a_sink_on_every_rank(turn: int) -> bool:  # noqa: ARG001
     """Counts the attention sink once for the keys of each rank, not once for each query."""
     return True
 
 
-@wrong("visited", incident="I04")
+@wrong("visited", incident="BUG-04")
 def skips_ranks_that_come_later(rank: int, other: int, causal: bool) -> bool:
     """In causal calls, skips the keys of later ranks, though these have early tokens too."""
     return not causal or other <= rank
 
 
-@wrong("merge", incident="I18")
+@wrong("merge", incident="BUG-18")
 def merges_by_numbers_of_keys(state: State, part: State, counts: tuple[int, int]) -> State:
     """Merges outputs weighted by their numbers of keys instead of by their log-sum-exp."""
     _, lse = merge(state, part, counts)
@@ -203,25 +203,25 @@ def merges_by_numbers_of_keys(state: State, part: State, counts: tuple[int, int]
     return state[0] * (1 - share) + part[0] * share, lse
 
 
-@wrong("merge", spoils="gradient", incident="I18")
+@wrong("merge", spoils="gradient", incident="BUG-18")
 def remembers_the_last_logarithm(state: State, part: State, counts: tuple[int, int]) -> State:
     """Merges outputs, but the backward pass gets the log-sum-exp of the last keys only."""
     return merge(state, part, counts)[0], part[1]
 
 
-@wrong("spread", incident="I43", citation="NVIDIA/TransformerEngine#1930")
+@wrong("spread", incident="BUG-43", citation="NVIDIA/TransformerEngine#1930")
 def drops_what_is_left_over(length: int) -> list[Array]:
     """Drops the last tokens unless twice the number of ranks divides the length."""
     return spread(length // (2 * RANKS) * 2 * RANKS)
 
 
-@wrong("taught", spoils="gradient", incident="I21", citation="NVIDIA/Megatron-LM#1464")
+@wrong("taught", spoils="gradient", incident="BUG-21", citation="NVIDIA/Megatron-LM#1464")
 def teaches_the_keys_of_its_own_rank(rank: int, other: int) -> bool:
     """Drops gradients of keys and values that come from queries of other ranks."""
     return rank == other
 
 
-@wrong("held", spoils="gradient", incident="I21", citation="huggingface/diffusers#14265")
+@wrong("held", spoils="gradient", incident="BUG-21", citation="huggingface/diffusers#14265")
 def differentiates_by_its_own_keys(rank: int, other: int) -> int:  # noqa: ARG001
     """Uses the keys and values of its own rank at every turn of the backward pass."""
     return rank

@@ -42,49 +42,54 @@ def relabelled(label: Callable[[Array], Array], given: Any) -> Array:
     return read(lambda *both: tuple(np.where(x < 0, x, label(x)) for x in both), given)
 
 
-@wrong("same_text", incident="I43", citation="AI-Hypercomputer/maxtext#4476", where="texts apart")
+@wrong(
+    "same_text",
+    incident="BUG-43",
+    citation="AI-Hypercomputer/maxtext#4476",
+    where="keys of another segment",
+)
 def ignores_the_segments(_: Any) -> Array:
     """Accepts segment ids, but does not use them."""
     return EVERYWHERE
 
 
-@wrong("same_text", incident="I43", where="texts apart and a mask")
+@wrong("same_text", incident="BUG-43", where="keys of another segment and a mask")
 def forgets_segments_beside_a_mask(given: Any) -> Array:
     """Ignores segment ids if a mask is given, as if the mask included them."""
     return forgotten(lambda x: x.attn_mask is not None, given)
 
 
-@wrong("same_text", incident="I43", where="texts apart and causal")
+@wrong("same_text", incident="BUG-43", where="keys of another segment and causal")
 def forgets_segments_beside_causality(given: Any) -> Array:
     """Ignores segment ids in causal calls, which take a separate code path."""
     return forgotten(lambda x: x.is_causal, given)
 
 
-@wrong("same_text", incident="I43", where="texts apart and a window")
+@wrong("same_text", incident="BUG-43", where="keys of another segment and a window")
 def forgets_segments_beside_a_window(given: Any) -> Array:
     """Ignores segment ids in calls with a window, which take a separate code path."""
     return forgotten(lambda x: x.window_size != UNBOUNDED, given)
 
 
-@wrong("same_text", incident="I43", where="texts apart and not causal")
+@wrong("same_text", incident="BUG-43", where="keys of another segment and not causal")
 def has_segments_where_it_is_causal(given: Any) -> Array:
     """Applies segment ids only in causal calls, as in the training of decoders."""
     return forgotten(lambda x: not x.is_causal, given)
 
 
-@wrong("same_text", incident="I43", where="texts apart and N = 1")
+@wrong("same_text", incident="BUG-43", where="keys of another segment and N = 1")
 def has_no_segments_for_a_single_query(given: Any) -> Array:
     """Ignores segment ids if there is a single query: the decoding kernel does not read them."""
     return forgotten(lambda x: x.query.shape[2] == 1, given)
 
 
-@wrong("same_text", incident="I43", where="padding on both sides")
+@wrong("same_text", incident="BUG-43", where="padding on both sides")
 def takes_padding_for_a_text(given: Any) -> Array:
     """Treats padding as one more segment: it compares only ids, and -1 equals -1."""
     return EVERYWHERE if given.query_segments is None else np.equal(*beside(given))
 
 
-@wrong("same_text", incident="I43", where="padding")
+@wrong("same_text", incident="BUG-43", where="padding")
 def lets_padding_see_everything(given: Any) -> Array:
     """Lets padding queries attend to every key, instead of masking all keys for them."""
     if given.query_segments is None:
@@ -107,13 +112,13 @@ def takes_zero_for_padding(given: Any) -> Array:
     return read(lambda mine, theirs: (np.where(mine == 0, -1, mine), theirs), given)
 
 
-@wrong("same_text", incident="plausible", where="texts apart")
+@wrong("same_text", incident="plausible", where="keys of another segment")
 def takes_segments_for_padding(given: Any) -> Array:
     """Uses segment ids only to find padding, and treats all other tokens as one segment."""
     return read(lambda *both: tuple(np.minimum(x, 0) for x in both), given)
 
 
-@wrong("same_text", incident="plausible", where="texts apart")
+@wrong("same_text", incident="plausible", where="keys of another segment")
 def sees_earlier_texts_too(given: Any) -> Array:
     """Compares ids with <= instead of =, so a query also attends to segments with smaller ids."""
     if given.query_segments is None:
@@ -140,13 +145,13 @@ def uses_the_segments_of_keys_for_queries(given: Any) -> Array:
     return read(lambda mine, theirs: (np.resize(theirs, mine.shape), theirs), given)
 
 
-@wrong("same_text", incident="I43", where="segments and M > 1")
+@wrong("same_text", incident="BUG-43", where="segments and M > 1")
 def takes_a_tile_of_keys_for_one_text(given: Any) -> Array:
     """Uses the segment id of the first key in each tile of 16 for all keys of that tile."""
     return read(lambda mine, theirs: (mine, firsts(theirs)), given)
 
 
-@wrong("same_text", incident="I43", where="segments and N > 1")
+@wrong("same_text", incident="BUG-43", where="segments and N > 1")
 def takes_a_tile_of_queries_for_one_text(given: Any) -> Array:
     """Uses the segment id of the first query in each tile of 16 for all queries of that tile."""
     return read(lambda mine, theirs: (firsts(mine), theirs), given)
@@ -157,13 +162,13 @@ def firsts(x: Array) -> Array:
     return x[:, np.arange(x.shape[1]) // TILE * TILE]
 
 
-@wrong("same_text", incident="plausible", where="texts out of order or padding")
+@wrong("same_text", incident="plausible", where="segments out of order or padding")
 def takes_segments_to_be_sorted(given: Any) -> Array:
     """Uses only the number of tokens in each segment, as if ids stood in increasing order."""
     return read(lambda *both: tuple(np.sort(x, axis=1) for x in both), given)
 
 
-@wrong("same_text", incident="plausible", where="texts apart")
+@wrong("same_text", incident="plausible", where="keys of another segment")
 def numbers_texts_by_their_starts(given: Any) -> Array:
     """Renumbers segments 0, 1, 2, ... where the id changes, for queries and keys separately."""
     return read(lambda *both: tuple(numbered(x) for x in both), given)
@@ -175,19 +180,19 @@ def numbered(x: Array) -> Array:
     return np.where(x < 0, x, np.cumsum(starts, axis=1))
 
 
-@wrong("same_text", incident="plausible", where="texts 16 apart")
+@wrong("same_text", incident="plausible", where="segments 16 apart")
 def keeps_segments_in_four_bits(given: Any) -> Array:
     """Stores segment ids in four bits, so ids that are equal modulo 16 count as one segment."""
     return relabelled(lambda x: x & 15, given)
 
 
-@wrong("same_text", incident="plausible", where="texts 256 apart")
+@wrong("same_text", incident="plausible", where="segments 256 apart")
 def keeps_segments_in_a_byte(given: Any) -> Array:
     """Stores segment ids in one byte, so ids that are equal modulo 256 count as one segment."""
     return relabelled(lambda x: x & 255, given)
 
 
-@wrong("call", incident="I43", spoils="forward", where="segments and causal")
+@wrong("call", incident="BUG-43", spoils="forward", where="segments and causal")
 def counts_causality_from_the_start_of_a_text(attend: Attend, given: Given) -> Array:
     """Counts positions for causality from the start of each segment, not through the array."""
     if given.query_segments is None or not given.is_causal:
@@ -202,9 +207,9 @@ def counts_causality_from_the_start_of_a_text(attend: Attend, given: Given) -> A
 
 @wrong(
     "place",
-    incident="I43",
-    convention=("places", "in-text"),
-    where="texts apart and not positions and (causal or a window or slopes)",
+    incident="BUG-43",
+    convention=("positions", "in-sequence"),
+    where="keys of another segment and not positions and (causal or a window or ALiBi slopes)",
 )
 def starts_every_text_anew(given: Any) -> Placed:
     """Counts all positions from 0 in each segment, not through the array, if none are given."""
@@ -214,25 +219,30 @@ def starts_every_text_anew(given: Any) -> Placed:
     return in_text(given.query_segments, given.key_segments, "top-left")
 
 
-@wrong("same_text", spoils="gradient", incident="I43", where="gradients asked for and texts apart")
+@wrong(
+    "same_text",
+    spoils="gradient",
+    incident="BUG-43",
+    where="gradients asked for and keys of another segment",
+)
 def differentiates_without_the_segments(_: Any) -> Array:
     """Recomputes the weights in the backward pass without the segment ids."""
     return EVERYWHERE
 
 
-@wrong("same_text", spoils="gradient", incident="I43", where="gradients asked for and padding")
+@wrong("same_text", spoils="gradient", incident="BUG-43", where="gradients asked for and padding")
 def lets_padding_teach_padding(given: Any) -> Array:
     """Compares only ids in the backward pass, so padding queries attend to padding keys there."""
     return EVERYWHERE if given.query_segments is None else np.equal(*beside(given))
 
 
-@wrong("show", incident="I43", where="the weights asked for and texts apart")
+@wrong("show", incident="BUG-43", where="the weights asked for and keys of another segment")
 def shows_weights_without_the_segments(seen: Pass) -> Array:
     """Returns weights that it recomputes without segment ids, although the output is right."""
     return softmax_with_sink(forbid(seen.s, seen.of_any_text), seen)
 
 
-@wrong("measure", incident="I43", where="the log-sum-exp asked for and texts apart")
+@wrong("measure", incident="BUG-43", where="the log-sum-exp asked for and keys of another segment")
 def measures_lse_without_the_segments(seen: Pass) -> Array:
     """Returns the log-sum-exp over the keys of all segments, although the output is right."""
     return with_sink(log_sum(forbid(seen.s, seen.of_any_text)), seen)

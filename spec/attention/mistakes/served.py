@@ -108,25 +108,25 @@ def wrong(step: str, **facts: Any) -> mistake.Decorator:
     return mistake.wrong(Steps(), program, step, spoils="forward", **facts)
 
 
-@wrong("row", incident="I45")
+@wrong("row", incident="BUG-45")
 def has_one_row_of_pages_for_all_texts(_: Text) -> int:
     """Uses the first row of the block table for every sequence."""
     return 0
 
 
-@wrong("row", incident="I45")
+@wrong("row", incident="BUG-45")
 def takes_the_row_of_its_first_query(text: Text) -> int:
     """Uses the index of a sequence's first query as its row of the block table."""
     return min(text.first, text.texts - 1)
 
 
-@wrong("numbers", incident="I45")
+@wrong("numbers", incident="BUG-45")
 def counts_pages_through_all_texts(text: Text) -> Array:
     """Counts the keys of a sequence through all sequences, not from 0, to find their pages."""
     return text.first_key + np.arange(text.keys)
 
 
-@wrong("read", incident="I45")
+@wrong("read", incident="BUG-45")
 def skips_a_page_that_is_not_full(text: Text) -> int:
     """Reads only full pages; the keys and values of a partly filled last page count as zeros."""
     return text.keys // text.places * text.places

@@ -10,8 +10,8 @@ from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.steps import Pass
 from spec.notation import Array
 
-BACK = "gradients asked for and a sink"
-OF_SINKS = "gradients of the sinks asked for and a sink"
+BACK = "gradients asked for and an attention sink"
+OF_SINKS = "gradients of the sinks asked for and an attention sink"
 
 
 def share(seen: Pass) -> Array:
@@ -20,7 +20,7 @@ def share(seen: Pass) -> Array:
     return taken(forbid(seen.s, seen.allowed), seen.sinks)[..., 0]
 
 
-@wrong("sink", spoils="gradient", incident="I41", where=BACK)
+@wrong("sink", spoils="gradient", incident="BUG-41", where=BACK)
 def differentiates_without_the_sinks(a: Array, _: Array, __: Array, ___: Any) -> Array:
     """Recomputes the weights in the backward pass without the sinks."""
     return a
@@ -33,7 +33,7 @@ def divides_the_row_term_by_what_is_left(seen: Pass, da: Array, _: Array) -> Arr
     return divided((seen.a * da).sum(axis=-1, keepdims=True), total)
 
 
-@wrong("sink_gradients", incident="I41", where=OF_SINKS)
+@wrong("sink_gradients", incident="BUG-41", where=OF_SINKS)
 def returns_zero_gradients_of_sinks(seen: Pass, _: Array) -> Array:
     """Returns zero for the gradient of the sinks, which is not implemented."""
     return np.zeros(seen.a.shape[1])

@@ -14,7 +14,12 @@ from spec.attention.mistakes.steps import Pass, sink
 from spec.notation import Array
 
 
-@wrong("sink", incident="I41", citation="ROCm/rocm-libraries#12227", where="a sink and M > 16")
+@wrong(
+    "sink",
+    incident="BUG-41",
+    citation="ROCm/rocm-libraries#12227",
+    where="an attention sink and M > 16",
+)
 def counts_the_sink_in_every_tile(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Adds the sink to the sum of every tile of 16 keys, so it counts once for each tile."""
     if given.sinks is None:
@@ -23,7 +28,7 @@ def counts_the_sink_in_every_tile(a: Array, s: Array, allowed: Array, given: Any
     return sunk(a, s, allowed, beside(given.sinks) + np.log(tiles))
 
 
-@wrong("sink", incident="I41", citation="ROCm/rocm-libraries#12227", where="a sink")
+@wrong("sink", incident="BUG-41", citation="ROCm/rocm-libraries#12227", where="an attention sink")
 def scales_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Multiplies the sink by the scale, like the products of queries and keys."""
     if given.sinks is None:
@@ -33,7 +38,12 @@ def scales_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     return sunk(a, s, allowed, beside(t))
 
 
-@wrong("sink", incident="I41", citation="ROCm/rocm-libraries#12227", where="a sink and a cap")
+@wrong(
+    "sink",
+    incident="BUG-41",
+    citation="ROCm/rocm-libraries#12227",
+    where="an attention sink and a soft-cap",
+)
 def caps_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Applies the soft-cap to the sink too, and not only to the scores of the keys."""
     if given.sinks is None or given.softcap is None:
@@ -41,25 +51,25 @@ def caps_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     return sunk(a, s, allowed, given.softcap * np.tanh(beside(given.sinks) / given.softcap))
 
 
-@wrong("sink", incident="plausible", where="a sink")
+@wrong("sink", incident="plausible", where="an attention sink")
 def adds_one_for_every_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Adds exp(0) = 1 to the softmax denominator instead of exp(t), whatever the sink t is."""
     return a if given.sinks is None else sunk(a, s, allowed, 0 * beside(np.zeros(a.shape[1])))
 
 
-@wrong("sink", incident="plausible", where="a sink")
+@wrong("sink", incident="plausible", where="an attention sink")
 def clips_sinks_at_zero(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Clips sinks at 0 from below, so negative sinks take too much of the weights."""
     return a if given.sinks is None else sunk(a, s, allowed, np.maximum(beside(given.sinks), 0))
 
 
-@wrong("sink", incident="plausible", where="sinks above 8 and several scores")
+@wrong("sink", incident="plausible", where="attention sinks above 8 and several scores")
 def clips_sinks_at_ten(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Clips sinks at 10 from above, so that no exponential overflows."""
     return a if given.sinks is None else sunk(a, s, allowed, np.minimum(beside(given.sinks), 10))
 
 
-@wrong("sink", incident="plausible", where="a sink above all scores")
+@wrong("sink", incident="plausible", where="an attention sink above all scores")
 def forgets_sinks_where_they_are_largest(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Clips a sink at the largest score of the query: the subtracted maximum excludes the sink."""
     if given.sinks is None:
@@ -67,7 +77,7 @@ def forgets_sinks_where_they_are_largest(a: Array, s: Array, allowed: Array, giv
     return sunk(a, s, allowed, np.minimum(beside(given.sinks), top(forbid(s, allowed))))
 
 
-@wrong("sink", incident="plausible", where="a sink")
+@wrong("sink", incident="plausible", where="an attention sink")
 def adds_the_sink_itself(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Adds |t|, the absolute value of the sink, to the softmax denominator instead of exp(t)."""
     if given.sinks is None:
@@ -77,7 +87,7 @@ def adds_the_sink_itself(a: Array, s: Array, allowed: Array, given: Any) -> Arra
     return a * divided(L, L + np.abs(beside(t)))
 
 
-@wrong("sink", incident="plausible", where="a sink")
+@wrong("sink", incident="plausible", where="an attention sink")
 def takes_the_exponential_of_a_sink_alone(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Subtracts the maximum from the scores, but not from the sink, before exponentiating."""
     if given.sinks is None:
@@ -85,19 +95,19 @@ def takes_the_exponential_of_a_sink_alone(a: Array, s: Array, allowed: Array, gi
     return sunk(a, s, allowed, beside(given.sinks) + top(forbid(s, allowed)))
 
 
-@wrong("sink", incident="plausible", where="a sink")
+@wrong("sink", incident="plausible", where="an attention sink")
 def takes_the_sink_in_bits(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Adds 2^t instead of exp(t) for a sink t: scores are in base-two units, but sinks are not."""
     return a if given.sinks is None else sunk(a, s, allowed, np.log(2) * beside(given.sinks))
 
 
-@wrong("sink", incident="plausible", where="a sink")
+@wrong("sink", incident="plausible", where="an attention sink")
 def squares_the_share_of_the_sink(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Applies the sink twice: once in the weights, and again when it divides the output."""
     return sink(sink(a, s, allowed, given), s, allowed, given)
 
 
-@wrong("sink", incident="plausible", where="a sink and finite biases")
+@wrong("sink", incident="plausible", where="an attention sink and finite biases")
 def adds_the_sink_before_the_bias(a: Array, s: Array, allowed: Array, given: Any) -> Array:
     """Adds the bias of the last key to the sink too: it extends the mask by its last column."""
     if given.sinks is None or given.attn_mask is None or given.attn_mask.dtype == bool:
@@ -109,16 +119,16 @@ def adds_the_sink_before_the_bias(a: Array, s: Array, allowed: Array, given: Any
 
 @wrong(
     "measure",
-    incident="I41",
-    convention=("lse sink", "without"),
-    where="the log-sum-exp asked for and a sink",
+    incident="BUG-41",
+    convention=("lse-sink", "without"),
+    where="the log-sum-exp asked for and an attention sink",
 )
 def measures_lse_without_the_sink(seen: Pass) -> Array:
     """Returns the log-sum-exp of the keys alone, without the sink."""
     return log_sum(forbid(seen.s, seen.allowed))
 
 
-@wrong("measure", incident="plausible", where="the log-sum-exp asked for and a sink")
+@wrong("measure", incident="plausible", where="the log-sum-exp asked for and an attention sink")
 def adds_the_sink_to_lse(seen: Pass) -> Array:
     """Adds the sink t to the log-sum-exp, instead of adding exp(t) inside the logarithm."""
     keys = log_sum(forbid(seen.s, seen.allowed))
@@ -126,7 +136,9 @@ def adds_the_sink_to_lse(seen: Pass) -> Array:
 
 
 @wrong(
-    "measure", incident="I41", where="the log-sum-exp asked for and a query that sees a sink alone"
+    "measure",
+    incident="BUG-41",
+    where="the log-sum-exp asked for and a query that sees only an attention sink",
 )
 def measures_minus_infinity_without_keys(seen: Pass) -> Array:
     """Returns -inf as the log-sum-exp of a fully masked query with a sink t, instead of t."""

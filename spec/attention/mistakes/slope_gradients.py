@@ -10,9 +10,9 @@ from spec.attention.mistakes.placing import ahead, apart
 from spec.attention.mistakes.steps import Pass
 from spec.notation import Array
 
-BACK = "gradients asked for and slopes"
-OF_SLOPES = "gradients of the slopes asked for and slopes"
-EACH = "slopes of each sequence and B > 1"
+BACK = "gradients asked for and ALiBi slopes"
+OF_SLOPES = "gradients of the slopes asked for and ALiBi slopes"
+EACH = "ALiBi slopes per sequence and B > 1"
 
 
 def summed(seen: Pass, each: Array) -> Array:
@@ -21,13 +21,13 @@ def summed(seen: Pass, each: Array) -> Array:
     return each if seen.slopes.ndim == 2 else each.sum(axis=0)
 
 
-@wrong("slant", spoils="gradient", incident="I42", where=BACK)
+@wrong("slant", spoils="gradient", incident="BUG-42", where=BACK)
 def differentiates_without_the_slopes(s: Array, _: float, __: Any) -> Array:
     """Recomputes the weights in the backward pass without the ALiBi slopes."""
     return s
 
 
-@wrong("slope_gradients", incident="I21", where=OF_SLOPES)
+@wrong("slope_gradients", incident="BUG-21", where=OF_SLOPES)
 def returns_zero_gradients_of_slopes(seen: Pass, _: Array) -> Array:
     """Returns zero for the gradient of the ALiBi slopes, as if they were constants."""
     assert seen.slopes is not None

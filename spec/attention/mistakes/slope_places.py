@@ -53,21 +53,24 @@ def times(factor: Callable[[float], float]) -> Callable[[Array, float, Any], Arr
     return step
 
 
-@wrong("slant", incident="I42", citation="meta-pytorch/attention-gym#86", where="slopes")
+@wrong("slant", incident="BUG-42", citation="meta-pytorch/attention-gym#86", where="ALiBi slopes")
 def rewards_distance(s: Array, sigma: float, given: Any) -> Array:
     """Adds m |i - j| to the scores instead of subtracting it, so distant keys gain weight."""
     return times(lambda _: -1.0)(s, sigma, given)
 
 
 @wrong(
-    "slant", incident="I42", where="slopes and not causal", convention=("slopes ahead", "signed")
+    "slant",
+    incident="BUG-42",
+    where="ALiBi slopes and not causal",
+    convention=("slopes-ahead", "signed"),
 )
 def rewards_keys_that_lie_ahead(s: Array, sigma: float, given: Any) -> Array:
     """Adds m (j - i) instead of -m |j - i|, so keys ahead of the query gain weight."""
     return taken(lambda ahead: -ahead)(s, sigma, given)
 
 
-@wrong("slant", incident="plausible", where="slopes and not causal")
+@wrong("slant", incident="plausible", where="ALiBi slopes and not causal")
 def has_slopes_for_the_past_alone(s: Array, sigma: float, given: Any) -> Array:
     """Treats the distance of a key ahead of the query as zero, so only past keys lose weight."""
     return taken(lambda ahead: np.maximum(-ahead, 0))(s, sigma, given)
@@ -75,40 +78,40 @@ def has_slopes_for_the_past_alone(s: Array, sigma: float, given: Any) -> Array:
 
 @wrong(
     "slant",
-    incident="I42",
-    where="slopes and N != M and not positions",
-    convention=("slopes corner", "bottom-right"),
+    incident="BUG-42",
+    where="ALiBi slopes and N != M and not positions",
+    convention=("slopes-alignment", "bottom-right"),
 )
 def counts_places_from_the_end(s: Array, sigma: float, given: Any) -> Array:
     """Measures distances as if the last query stood at the last key (bottom-right alignment)."""
     return placed(lambda n: np.abs(ahead(n) - (n.M - n.N)))(s, sigma, given)
 
 
-@wrong("slant", incident="I42", where="slopes and not positions")
+@wrong("slant", incident="BUG-42", where="ALiBi slopes and not positions")
 def forgets_the_place_of_the_query(s: Array, sigma: float, given: Any) -> Array:
     """Adds m j instead of -m |i - j|; only in causal calls is the difference constant per query."""
     return placed(lambda n: -np.arange(n.M) + 0 * np.arange(n.N)[:, None])(s, sigma, given)
 
 
-@wrong("slant", incident="I42", where="slopes and not positions")
+@wrong("slant", incident="BUG-42", where="ALiBi slopes and not positions")
 def measures_from_the_last_key(s: Array, sigma: float, given: Any) -> Array:
     """Measures the distance of every key from the last key, whatever the query's position."""
     return placed(lambda n: n.M - 1 - np.arange(n.M) + 0 * np.arange(n.N)[:, None])(s, sigma, given)
 
 
-@wrong("slant", incident="plausible", where="slopes")
+@wrong("slant", incident="plausible", where="ALiBi slopes")
 def squares_the_distance(s: Array, sigma: float, given: Any) -> Array:
     """Multiplies slopes by the square of the distance instead of the distance."""
     return taken(lambda ahead: ahead**2)(s, sigma, given)
 
 
-@wrong("slant", incident="plausible", where="slopes and several scores")
+@wrong("slant", incident="plausible", where="ALiBi slopes and several scores")
 def takes_the_next_key_for_none_away(s: Array, sigma: float, given: Any) -> Array:
     """Uses distances that are one too small: it counts the tokens between query and key."""
     return taken(lambda ahead: np.maximum(np.abs(ahead) - 1, 0))(s, sigma, given)
 
 
-@wrong("slant", incident="I42", where="slopes and M > 16 and not positions")
+@wrong("slant", incident="BUG-42", where="ALiBi slopes and M > 16 and not positions")
 def counts_keys_anew_in_each_tile(s: Array, sigma: float, given: Any) -> Array:
     """Uses the index of a key in its tile of 16 as its position, without the tile's offset."""
     return placed(lambda n: np.abs(np.arange(n.M) % TILE - np.arange(n.N)[:, None]))(
@@ -116,7 +119,7 @@ def counts_keys_anew_in_each_tile(s: Array, sigma: float, given: Any) -> Array:
     )
 
 
-@wrong("slant", incident="I42", where="slopes and N > 16")
+@wrong("slant", incident="BUG-42", where="ALiBi slopes and N > 16")
 def counts_queries_anew_in_each_tile(s: Array, sigma: float, given: Any) -> Array:
     """Uses the index of a query in its tile of 16 as its position, without the tile's offset."""
     return placed(lambda n: np.abs(np.arange(n.M) - np.arange(n.N)[:, None] % TILE))(
@@ -124,19 +127,19 @@ def counts_queries_anew_in_each_tile(s: Array, sigma: float, given: Any) -> Arra
     )
 
 
-@wrong("slant", incident="plausible", where="slopes")
+@wrong("slant", incident="plausible", where="ALiBi slopes")
 def scales_slopes_too(s: Array, sigma: float, given: Any) -> Array:
     """Multiplies the ALiBi term by the scale: it adds the term before scaling, not after it."""
     return times(lambda scale: scale)(s, sigma, given)
 
 
-@wrong("slant", incident="plausible", where="slopes")
+@wrong("slant", incident="plausible", where="ALiBi slopes")
 def takes_slopes_in_bits(s: Array, sigma: float, given: Any) -> Array:
     """Adds the ALiBi term to scores in base-two units without log2(e), which scales it by ln 2."""
     return times(lambda _: float(np.log(2)))(s, sigma, given)
 
 
-@wrong("cap", incident="I12", where="slopes and a cap")
+@wrong("cap", incident="BUG-12", where="ALiBi slopes and a soft-cap")
 def caps_the_slopes_too(t: Array, allowed: Array, bias: Array, given: Any) -> Capped:
     """Applies the soft-cap after the ALiBi term is added, instead of before it."""
     if given.softcap is None:

@@ -51,7 +51,7 @@ def drops_the_last_key(s: Array, allowed: Array) -> Array:
     return weigh(s, allowed & (np.arange(s.shape[-1]) < max(s.shape[-1] - 1, 1)))
 
 
-@wrong("combine", incident="plausible", where="several scores or an idle query")
+@wrong("combine", incident="plausible", where="several scores or a fully masked query")
 def averages_the_values(_: Array, v: Array, allowed: Array) -> Array:
     """Returns the mean of all values for every query, and ignores queries, keys and masks."""
     mean = v.sum(axis=-2, keepdims=True) / max(v.shape[-2], 1)
@@ -82,7 +82,7 @@ def centres_each_key_on_its_own_mean(q: Array, k: Array, sigma: float) -> Array:
     return scores(q, k - k.mean(axis=-1, keepdims=True), sigma)
 
 
-@wrong("weigh", incident="I38", citation="ml-explore/mlx#3573", where="N > 8 and M > 1")
+@wrong("weigh", incident="BUG-38", citation="ml-explore/mlx#3573", where="N > 8 and M > 1")
 def switches_beyond_eight_queries(s: Array, allowed: Array) -> Array:
     """Adds 0.001 to the score of the first key if N > 8, where it takes another code path."""
     gain = (s.shape[-2] > 8) * (np.arange(s.shape[-1]) == 0) / 1000

@@ -13,7 +13,8 @@ from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.steps import Pass
 from spec.notation import Array
 
-BACK = "gradients asked for and a cotangent of the log-sum-exp"
+LSE = "a cotangent of the log-sum-exp"
+BACK = f"gradients asked for and {LSE}"
 
 
 def sent(seen: Pass, dlse: Array | None) -> Pass:
@@ -62,7 +63,7 @@ def learns_from_one_cotangent_at_a_time(ds: Array, seen: Pass) -> Array:
 @wrong(
     "learn",
     incident="plausible",
-    where=f"{BACK} and (an idle query or a query that sees a sink alone)",
+    where=f"{BACK} and (a fully masked query or a query that sees only an attention sink)",
 )
 def has_no_number_for_what_nothing_teaches(ds: Array, seen: Pass) -> Array:
     """Returns NaN gradients, not zero, if a query is fully masked and dlse is given."""
@@ -72,7 +73,7 @@ def has_no_number_for_what_nothing_teaches(ds: Array, seen: Pass) -> Array:
     return np.where(live, learn(ds, seen), np.nan)
 
 
-@wrong("uncap", incident="plausible", where=f"{BACK} and a cap")
+@wrong("uncap", incident="plausible", where=f"{BACK} and a soft-cap")
 def sends_the_cotangent_of_lse_past_the_cap(ds: Array, seen: Pass) -> Array:
     """Leaves the derivative of the soft-cap out of the gradient through the log-sum-exp."""
     if seen.given.dlse is None:
@@ -91,7 +92,7 @@ def teaches_values_through_lse(seen: Pass, dout: Array) -> Array:
 @wrong(
     "sink_gradients",
     incident="plausible",
-    where="gradients of the sinks asked for and a sink and a cotangent of the log-sum-exp",
+    where=f"gradients of the sinks asked for and an attention sink and {LSE}",
 )
 def forgets_the_log_sum_exp_in_sink_gradients(seen: Pass, dout: Array) -> Array:
     """Leaves dlse out of the sink gradient, which also flows through the log-sum-exp."""

@@ -33,7 +33,7 @@ def halves(s: Array, allowed: Array) -> tuple[Array, Array]:
     return allowed & first, allowed & ~first
 
 
-@wrong("weigh", incident="I13", citation="pytorch/pytorch#196678", where="M % 16 != 0")
+@wrong("weigh", incident="BUG-13", citation="pytorch/pytorch#196678", where="M % 16 != 0")
 def scores_padding_zero(s: Array, allowed: Array) -> Array:
     """Pads the keys to whole tiles of 16 with the score 0, not -inf, so padding takes weight."""
     lanes = -s.shape[-1] % TILE
@@ -41,7 +41,7 @@ def scores_padding_zero(s: Array, allowed: Array) -> Array:
     return softmax(padded)[..., : s.shape[-1]]
 
 
-@wrong("weigh", incident="I13", where="M > 16 and M % 16 != 0")
+@wrong("weigh", incident="BUG-13", where="M > 16 and M % 16 != 0")
 def drops_the_tail(s: Array, allowed: Array) -> Array:
     """Leaves out the keys after the last full tile of 16: it rounds the tile count down."""
     M = s.shape[-1]
@@ -49,7 +49,9 @@ def drops_the_tail(s: Array, allowed: Array) -> Array:
 
 
 @wrong(
-    "weigh", incident="I13", where="M > 16 and M % 16 = 0 and (not causal or N > 16 or positions)"
+    "weigh",
+    incident="BUG-13",
+    where="M > 16 and M % 16 = 0 and (not causal or N > 16 or positions)",
 )
 def drops_the_last_tile_of_whole_ones(s: Array, allowed: Array) -> Array:
     """Skips the last tile of 16 keys if it is full and not the only one."""
@@ -58,27 +60,27 @@ def drops_the_last_tile_of_whole_ones(s: Array, allowed: Array) -> Array:
     return weigh(s, allowed & (position(s) < M - skipped))
 
 
-@wrong("weigh", incident="I13", where="M > 128")
+@wrong("weigh", incident="BUG-13", where="M > 128")
 def reads_only_128_keys(s: Array, allowed: Array) -> Array:
     """Attends only to the first 128 keys: it reads one block, without a loop over blocks."""
     return weigh(s, allowed & (position(s) < 128))
 
 
-@wrong("weigh", incident="I17", where="M > 16 and scores of a query 80 apart")
+@wrong("weigh", incident="BUG-17", where="M > 16 and scores of one query 80 apart")
 def takes_the_maximum_of_the_first_tile(s: Array, allowed: Array) -> Array:
     """Subtracts the maximum of the first tile of 16 keys, not of all keys, so exp may overflow."""
     hidden, seen = forbid(s, allowed), allowed[..., :TILE].any(axis=-1, keepdims=True)
     return normalised(np.exp(hidden - np.where(seen, top(hidden[..., :TILE]), top(hidden))))
 
 
-@wrong("weigh", incident="I17", where="M > 16")
+@wrong("weigh", incident="BUG-17", where="M > 16")
 def forgets_to_rescale(s: Array, allowed: Array) -> Array:
     """Does not rescale the sums of earlier tiles when the running maximum rises."""
     hidden = forbid(s, allowed)
     return normalised(np.exp(hidden - running_maximum(hidden)))
 
 
-@wrong("weigh", incident="I17", where="M > 16")
+@wrong("weigh", incident="BUG-17", where="M > 16")
 def forgets_to_rescale_the_sum(s: Array, allowed: Array) -> Array:
     """Rescales the output when the running maximum rises, but not the denominator."""
     hidden = forbid(s, allowed)
@@ -86,7 +88,7 @@ def forgets_to_rescale_the_sum(s: Array, allowed: Array) -> Array:
     return divided(powers(s, allowed), stale.sum(axis=-1, keepdims=True))
 
 
-@wrong("weigh", incident="I18", where="M > 1")
+@wrong("weigh", incident="BUG-18", where="M > 1")
 def averages_two_halves(s: Array, allowed: Array) -> Array:
     """Averages the outputs of two halves of the keys instead of weighting them by exp(lse)."""
     both = [weigh(s, half) for half in halves(s, allowed)]
@@ -94,7 +96,7 @@ def averages_two_halves(s: Array, allowed: Array) -> Array:
     return divided(both[0] + both[1], np.asarray(live)).astype(s.dtype)
 
 
-@wrong("weigh", incident="I18", citation="sgl-project/sglang#40903", where="M > 1")
+@wrong("weigh", incident="BUG-18", citation="sgl-project/sglang#40903", where="M > 1")
 def merges_halves_in_base_two(s: Array, allowed: Array) -> Array:
     """Merges two halves of the keys with weights 2^lse, although lse is a natural logarithm."""
     parts = halves(s, allowed)
@@ -112,7 +114,7 @@ def merges_halves_by_what_was_rounded(s: Array, allowed: Array) -> Array:
     return share[..., :1] * weigh(s, parts[0]) + share[..., 1:] * weigh(s, parts[1])
 
 
-@wrong("weigh", incident="I18", citation="ROCm/rocMLIR#2371", where="a hidden key and M > 1")
+@wrong("weigh", incident="BUG-18", citation="ROCm/rocMLIR#2371", where="a masked key and M > 1")
 def gives_nan_for_an_empty_half(s: Array, allowed: Array) -> Array:
     """Returns NaN if one half of the keys is fully masked for a query: it computes -inf + inf."""
     empty = [~half.any(axis=-1, keepdims=True) for half in halves(s, allowed)]

@@ -45,9 +45,9 @@ def under(implementation: Implementation, declared: Mapping[str, str]) -> Implem
     adapted = always(implementation.but(conventions=chosen), chosen)
     for turn in (turn for (name, choice), turn in OF_LSE.items() if chosen[name] == choice):
         adapted = _turned(adapted, turn)
-    if (chosen["lse base"], chosen["lse sink"]) != ("e", "with"):  # it has another cotangent
+    if (chosen["lse-base"], chosen["lse-sink"]) != ("e", "with"):  # it has another cotangent
         adapted = adapted.but(lse_backward=not_offered)
-    if chosen["mask means"] == "forbid":
+    if chosen["mask-means"] == "forbid":
         adapted = _turned(adapted, Turn(opposite_mask))
     if chosen["grouping"] == "interleaved":
         adapted = _turned(adapted, INTERLEAVED)
@@ -128,7 +128,7 @@ INTERLEAVED = Turn(
 )
 
 OF_LSE = {  # in this order: what is nothing, then units, then what belongs to it
-    ("lse idle", "+inf"): Turn(as_it_is, lse=below_all),
-    ("lse base", "2"): Turn(as_it_is, lse=in_natural_units),
-    ("lse sink", "without"): Turn(as_it_is, lse=with_the_sink),
+    ("fully-masked-lse", "+inf"): Turn(as_it_is, lse=below_all),
+    ("lse-base", "2"): Turn(as_it_is, lse=in_natural_units),
+    ("lse-sink", "without"): Turn(as_it_is, lse=with_the_sink),
 }

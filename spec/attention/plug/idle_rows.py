@@ -39,8 +39,8 @@ DEFAULTS = {"forward": 0.0, "training": 0.0, "weights": 0.0, "lse": -np.inf}
 
 def choices(chosen: Mapping[str, str]) -> tuple[str, str]:
     """What is chosen for rows that truth values hide, and for those that -inf hides."""
-    idle, bias = chosen["idle"], chosen["idle bias"]
-    return idle, idle if bias == "as idle" else bias
+    idle, bias = chosen["fully-masked"], chosen["fully-masked-bias"]
+    return idle, idle if bias == "as-fully-masked" else bias
 
 
 def said(idle: Array, minus: Array, truth: Array, chosen: Mapping[str, str]) -> Array:
@@ -64,7 +64,7 @@ class Declared:
     def __init__(self, problem: Problem, chosen: Mapping[str, str]) -> None:
         self.problem = problem
         choice = said(problem.idle, *hiding(problem), chosen)
-        if chosen.get("padding queries") == "zero" and problem.query_segments is not None:
+        if chosen.get("padding-queries") == "zero" and problem.query_segments is not None:
             choice[np.broadcast_to(problem.query_segments[:, None] < 0, choice.shape)] = "zero"
         if not problem.M or finite(problem) is not problem:
             choice[choice == "uniform"] = "open"  # a mean of nothing, or of a NaN put there
@@ -135,7 +135,9 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
 
     def rows(name: str) -> Callable[[Problem], Array]:
         function = getattr(implementation, name)
-        of_lse = {"padding queries": "as idle"} if name == "lse" else {}  # which nobody clears
+        of_lse = (
+            {"padding-queries": "as-fully-masked"} if name == "lse" else {}
+        )  # which nobody clears
         return lambda p: _row(function(p), Declared(p, {**chosen, **of_lse}), name)
 
     def call(p: Problem) -> Call:
@@ -221,7 +223,7 @@ def _differentiated(ask: Ask, declared: Declared) -> dict[str, Array]:
         p = p.but(dout=np.where(mean, 0, p.dout))
     found = dict(ask(p))
     if declared.poisoned.any():
-        right = Declared(finite(p), {"idle": "zero", "idle bias": "zero"})
+        right = Declared(finite(p), {"fully-masked": "zero", "fully-masked-bias": "zero"})
         for name, x in found.items():
             found[name] = np.where(declared.unjudged(name), right.gradient(name)[0], x)
     return found

@@ -137,7 +137,7 @@ def laid(layout: str, title: str, signature: Signature) -> Layout:
         if has(form)[what] != is_told:
             raise Unsuitable(f"layout {layout}: {title} is {'' if is_told else 'not '}told {what}")
     if packs and "block_table" in signature.carried:
-        words = f"{form.words}, and keys in pages (pages, places, heads, width)"
+        words = f"{form.words}, and paged keys (pages, places, heads, width)"
         form = replace(form, words=words, pages=Pages(swapped=True, packed=True))
     return form if form.pages is None else replace(form, pages=taken(form.pages, signature))
 
@@ -167,12 +167,12 @@ HEADS = (Capability.SEVERAL, Capability.GROUPS)
 PACKED = Layout("(tokens of all texts, heads, width)", axes=3, swapped=True, packs=True)
 PAGED: Mapping[str, Layout] = {
     "plhd": Layout(
-        "(batch, length, heads, width), and keys in pages (pages, places, heads, width)",
+        "(batch, length, heads, width), and paged keys (pages, places, heads, width)",
         swapped=True,
         pages=Pages(swapped=True),
     ),
     "phld": Layout(
-        "(batch, heads, length, width), and keys in pages (pages, heads, places, width)",
+        "(batch, heads, length, width), and paged keys (pages, heads, places, width)",
         pages=Pages(swapped=False),
     ),
 }

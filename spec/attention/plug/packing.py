@@ -32,7 +32,7 @@ PACKING: Mapping[str, tuple[str, ...]] = {
 }
 STARTS = ("cu_seqlens_q", "cu_seqlens_k")
 # What such functions choose, as flash-attn does: each text has places, and a corner, of its own.
-CHOICES: Mapping[str, str] = {"causal": "bottom-right", "places": "in-text"}
+CHOICES: Mapping[str, str] = {"causal": "bottom-right", "positions": "in-sequence"}
 
 
 class Uncleared(Violation):

@@ -45,15 +45,15 @@ class Spelling:
         """What `problem` says, as the library writes it. Raises Refused: it cannot say that."""
         value = option.value(problem)
         if option is CAP:
-            default = CAPLESS.get(self.says.get("no cap", ""), default)
+            default = CAPLESS.get(self.says.get("no-cap", ""), default)
         if option is WINDOW:
-            if self.says.get("left bound") == WITHIN:
+            if self.says.get("left-bound") == WITHIN:
                 if name in UNITS:
                     return with_itself(value, problem)
                 value = (None if value[0] is None else value[0] + 1, value[1])
-            if self.says.get("no bound") == "a large number":
+            if self.says.get("no-bound") == "a large number":
                 return beside(value, problem)
-            default = NOTHING.get(self.says.get("no bound", ""), default)
+            default = NOTHING.get(self.says.get("no-bound", ""), default)
         return option.handed(value, problem, name, default)
 
 

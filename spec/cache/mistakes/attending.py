@@ -17,14 +17,14 @@ from spec.notation import Array
 
 
 @wrong(
-    "visible", incident="I03", citation="pytorch/pytorch#110144", where="several steps and N > 1"
+    "visible", incident="BUG-03", citation="pytorch/pytorch#110144", where="several steps and N > 1"
 )
 def puts_the_corner_top_left(kept: Kept, before: Array, n: int) -> Array:
     """Aligns the causal mask of a chunk top-left: its token i attends to keys 0 to i only."""
     return visible(kept, 0 * before, n)
 
 
-@wrong("visible", incident="I04", where="a chunk of several tokens")
+@wrong("visible", incident="BUG-04", where="a chunk of several tokens")
 def sees_its_whole_chunk(kept: Kept, before: Array, n: int) -> Array:
     """Lets every token of a chunk attend to the whole chunk, including later tokens."""
     return visible(kept, np.maximum(before, kept.lengths - 1), 1).repeat(n, axis=1)
@@ -32,7 +32,7 @@ def sees_its_whole_chunk(kept: Kept, before: Array, n: int) -> Array:
 
 @wrong(
     "visible",
-    incident="I04",
+    incident="BUG-04",
     citation="microsoft/onnxruntime#29020",
     where="a step of fewer queries than keys asked for and a chunk of several tokens",
 )
@@ -41,7 +41,7 @@ def lets_a_single_query_see_everything(kept: Kept, before: Array, n: int) -> Arr
     return visible(kept, kept.lengths - 1 if n == 1 else before, n)
 
 
-@wrong("visible", incident="I06")
+@wrong("visible", incident="BUG-06")
 def hides_the_present_token(kept: Kept, before: Array, n: int) -> Array:
     """Masks the key of the token itself: each token attends to earlier tokens only."""
     return visible(kept, before - 1, n)
@@ -55,7 +55,7 @@ def sees_only_its_own_chunk(kept: Kept, before: Array, n: int) -> Array:
 
 @wrong(
     "visible",
-    incident="I29",
+    incident="BUG-29",
     citation="ggml-org/llama.cpp#26744",
     where="a rollback asked for and M > 1",
 )
@@ -66,19 +66,19 @@ def sees_what_was_taken_back(kept: Kept, before: Array, n: int) -> Array:
     return visible(kept, before, n) | stale[:, None]
 
 
-@wrong("visible", incident="I30", where="padding and several steps")
+@wrong("visible", incident="BUG-30", where="padding and several steps")
 def bounds_all_by_the_first_sequence(kept: Kept, before: Array, n: int) -> Array:
     """Uses the length of the first sequence for the causal mask of all sequences."""
     return visible(kept, np.full_like(before, before[0]), n)
 
 
-@wrong("visible", incident="I30", where="padding and several steps")
+@wrong("visible", incident="BUG-30", where="padding and several steps")
 def bounds_all_by_the_longest_sequence(kept: Kept, before: Array, n: int) -> Array:
     """Uses the length of the longest sequence for the causal mask of all sequences."""
     return visible(kept, np.full_like(before, before.max()), n)
 
 
-@wrong("weigh", incident="I29", citation="ggml-org/llama.cpp#26744", where="scores beyond 1000")
+@wrong("weigh", incident="BUG-29", citation="ggml-org/llama.cpp#26744", where="scores beyond 1000")
 def lowers_what_is_hidden_by_ten_thousand(s: Array, seen: Array) -> Array:
     """Adds -1e4 instead of -inf to masked scores, so a large masked score stays visible."""
     return softmax(s + np.where(seen, 0, s.dtype.type(-1e4)))
@@ -92,7 +92,7 @@ def leaves_empty_places_a_little(s: Array, seen: Array) -> Array:
 
 @wrong(
     "combine",
-    incident="I33",
+    incident="BUG-33",
     citation="pytorch/pytorch#101967",
     force="should",
     where="a rollback asked for and M > 1",
@@ -102,26 +102,26 @@ def multiplies_what_is_hidden_by_zero(a: Array, v: Array, _: Array) -> Array:
     return a @ v
 
 
-@wrong("scale", incident="I14", where="N > 1")
+@wrong("scale", incident="BUG-14", where="N > 1")
 def scales_by_the_length_so_far(width: int, lengths: Array) -> Any:
     """Divides the scores by the square root of the number of keys, not of the head size."""
     del width
     return 1 / np.sqrt(max(int(lengths.max()), 1))
 
 
-@wrong("share", incident="I19", where="grouped heads and G > 1")
+@wrong("share", incident="BUG-19", where="grouped heads and G > 1")
 def hands_key_heads_round_in_turn(x: Array, heads: int) -> Array:
     """Assigns key heads to query heads in turn (0, 1, 0, 1) instead of in groups (0, 0, 1, 1)."""
     return np.tile(x, (1, heads // x.shape[1], 1, 1))
 
 
-@wrong("fetch", incident="I31", where="B > 1")
+@wrong("fetch", incident="BUG-31", where="B > 1")
 def reads_the_first_sequence_for_all(kept: Kept) -> tuple[Array, Array]:
     """Reads the keys and values of the first sequence for all sequences."""
     return tuple(np.repeat(x[:1], len(x), axis=0) for x in (kept.k, kept.v))  # type: ignore
 
 
-@wrong("fetch", incident="I19", where="G > 1 and N > 1")
+@wrong("fetch", incident="BUG-19", where="G > 1 and N > 1")
 def reads_the_first_head_for_all(kept: Kept) -> tuple[Array, Array]:
     """Reads the keys of the first head for all heads; the values are right."""
     return np.repeat(kept.k[:, :1], kept.k.shape[1], axis=1), kept.v

@@ -19,7 +19,7 @@ def scales_queries_in_place(extend: Extend, cache: Buffered, query: Array, *rest
     return out
 
 
-@wrong("call", incident="I29")
+@wrong("call", incident="BUG-29")
 def answers_into_the_same_array(extend: Extend, cache: Buffered, *chunk: Any) -> Array:
     """Returns the same array from every call of one shape, so a new output overwrites the last."""
     out = extend(cache, *chunk)
@@ -45,7 +45,7 @@ def answers_where_the_values_were(
 SHORT = "a step of fewer queries than keys asked for and a chunk of several tokens"
 
 
-@wrong("call", incident="I03", where=SHORT)
+@wrong("call", incident="BUG-03", where=SHORT)
 def takes_queries_for_the_last_tokens(
     extend: Extend, cache: Buffered, query: Array, key: Array, *rest: Any
 ) -> Array:
@@ -69,7 +69,7 @@ def reads_as_many_keys_as_there_are_queries(
 # Harmless
 
 
-@wrong("forget", incident="I40", harmless=True)
+@wrong("forget", incident="BUG-40", harmless=True)
 def clears_what_is_taken_back(kept: Kept, lengths: Array) -> None:
     """Overwrites rolled-back keys and values, which are masked anyway, with zeros."""
     gone = np.arange(kept.room) >= lengths[:, None]
@@ -77,13 +77,13 @@ def clears_what_is_taken_back(kept: Kept, lengths: Array) -> None:
     kept.lengths = lengths
 
 
-@wrong("grow", incident="I40", harmless=True)
+@wrong("grow", incident="BUG-40", harmless=True)
 def grows_by_more_than_it_must(x: Array, length: int) -> Array:
     """Makes room for three times as many tokens as needed."""
     return steps.grow(x, 3 * length)
 
 
-@wrong("write", incident="I40", harmless=True)
+@wrong("write", incident="BUG-40", harmless=True)
 def writes_padding_and_hides_it(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Writes padding tokens to the cache, masks them, and lets the next chunk overwrite them."""
     del counts

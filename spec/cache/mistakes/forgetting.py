@@ -12,35 +12,35 @@ from spec.cache.mistakes.making import wrong
 from spec.cache.mistakes.steps import Kept, visible
 from spec.notation import Array
 
-LONG = "a text beyond the window"
+LONG = "a sequence longer than the window"
 CHUNKS = f"{LONG} and a chunk of several tokens"
 
 
-@wrong("visible", incident="I07", where=LONG)
+@wrong("visible", incident="BUG-07", where=LONG)
 def forgets_nothing(kept: Kept, before: Array, n: int) -> Array:
     """Ignores the window, and attends to all earlier keys."""
     return visible(seeing(kept, None), before, n)
 
 
-@wrong("visible", incident="I07", where=CHUNKS)
+@wrong("visible", incident="BUG-07", where=CHUNKS)
 def has_windows_for_single_tokens_alone(kept: Kept, before: Array, n: int) -> Array:
     """Applies the window to single tokens only; a longer chunk has only a causal mask."""
     return visible(kept if n == 1 else seeing(kept, None), before, n)
 
 
-@wrong("visible", incident="I06", where=LONG)
+@wrong("visible", incident="BUG-06", where=LONG)
 def sees_one_key_beyond_its_window(kept: Kept, before: Array, n: int) -> Array:
     """Uses a window that is one key too large, as if the token's key did not count."""
     return visible(seeing(kept, kept.window and kept.window + 1), before, n)
 
 
-@wrong("visible", incident="I06", where="a window and N > 1")
+@wrong("visible", incident="BUG-06", where="a window and N > 1")
 def forgets_one_key_too_early(kept: Kept, before: Array, n: int) -> Array:
     """Uses a window that is one key too small, so the oldest visible key is discarded too early."""
     return visible(seeing(kept, kept.window and max(kept.window - 1, 1)), before, n)
 
 
-@wrong("visible", incident="I29", citation="pytorch/executorch#20346", where=CHUNKS)
+@wrong("visible", incident="BUG-29", citation="pytorch/executorch#20346", where=CHUNKS)
 def forgets_before_a_chunk_is_answered(kept: Kept, before: Array, n: int) -> Array:
     """Discards all but the last W keys before attending, so early tokens of a chunk miss some."""
     left = np.arange(kept.room) >= (kept.lengths - (kept.window or kept.room))[:, None]
@@ -48,7 +48,7 @@ def forgets_before_a_chunk_is_answered(kept: Kept, before: Array, n: int) -> Arr
     return visible(kept, before, n) & (left[:, None] | own)
 
 
-@wrong("fetch", incident="I27", citation="Lightning-AI/litgpt#2182", where=CHUNKS)
+@wrong("fetch", incident="BUG-27", citation="Lightning-AI/litgpt#2182", where=CHUNKS)
 def writes_round_the_ring_before_it_reads(kept: Kept) -> tuple[Array, Array]:
     """Writes a whole chunk to the ring before attending: early tokens read overwritten keys."""
     W, places = kept.window or kept.room, np.arange(kept.room)

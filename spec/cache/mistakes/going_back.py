@@ -34,19 +34,19 @@ def takes_back_nothing(kept: Kept, lengths: Array) -> None:
     del kept, lengths
 
 
-@wrong("forget", incident="I30", where="a rollback asked for and padding")
+@wrong("forget", incident="BUG-30", where="a rollback asked for and padding")
 def takes_all_sequences_back_to_the_shortest(kept: Kept, lengths: Array) -> None:
     """Rolls all sequences back to the smallest of the requested lengths."""
     kept.lengths = np.full_like(lengths, lengths.min())
 
 
-@wrong("branch", incident="I29", where="a fork asked for and M > 1")
+@wrong("branch", incident="BUG-29", where="a fork asked for and M > 1")
 def branches_into_the_same_memory(kept: Kept) -> Kept:
     """Forks without a copy of the keys and values, so both caches write to the same memory."""
     return Kept(kept.k, kept.v, kept.lengths.copy(), kept.high.copy())
 
 
-@wrong("branch", incident="I29", where="a fork asked for")
+@wrong("branch", incident="BUG-29", where="a fork asked for")
 def branches_into_itself(kept: Kept) -> Kept:
     """Returns the cache itself as its fork."""
     return kept

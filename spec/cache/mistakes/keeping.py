@@ -17,7 +17,7 @@ WINDOW = 16  # positions of a ring that is too short for a longer sequence
 PAGE = 4  # tokens per page
 
 
-@wrong("write", incident="I29", where="several steps or a rollback asked for")
+@wrong("write", incident="BUG-29", where="several steps or a rollback asked for")
 def keeps_the_first_chunk_only(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Stores the first chunk only; the keys and values of later chunks are lost."""
     if not kept.chunks:
@@ -37,7 +37,7 @@ def writes_every_chunk_to_the_front(kept: Kept, key: Array, value: Array, counts
     put(kept.v, value, 0 * kept.lengths, counts)
 
 
-@wrong("write", incident="I29", where="a rollback asked for")
+@wrong("write", incident="BUG-29", where="a rollback asked for")
 def writes_values_behind_what_was_taken_back(
     kept: Kept, key: Array, value: Array, counts: Array
 ) -> None:
@@ -48,7 +48,7 @@ def writes_values_behind_what_was_taken_back(
     put(kept.v, value, kept.high, counts)
 
 
-@wrong("write", incident="I27", where="N > 16")
+@wrong("write", incident="BUG-27", where="N > 16")
 def writes_round_a_ring(kept: Kept, key: Array, value: Array, counts: Array) -> None:
     """Writes to a ring of 16 positions, so later tokens overwrite the first ones."""
     for b, n in enumerate(counts):
@@ -60,7 +60,7 @@ def writes_round_a_ring(kept: Kept, key: Array, value: Array, counts: Array) -> 
 
 @wrong(
     "write",
-    incident="I29",
+    incident="BUG-29",
     citation="vllm-project/vllm-ascend#2428",
     where="a watched call asked for and several steps and N > 1",
 )
@@ -87,7 +87,7 @@ def loses_the_last_token_when_it_grows(x: Array, length: int) -> Array:
     return larger
 
 
-@wrong("grow", incident="I24", where="N > 8 and several steps and (B > 1 or G > 1)")
+@wrong("grow", incident="BUG-24", where="N > 8 and several steps and (B > 1 or G > 1)")
 def grows_without_regard_to_heads(x: Array, length: int) -> Array:
     """Copies memory without regard to its shape when it grows, so heads and sequences mix."""
     larger = np.zeros_like(steps.grow(x, length))
@@ -95,7 +95,7 @@ def grows_without_regard_to_heads(x: Array, length: int) -> Array:
     return larger
 
 
-@wrong("fetch", incident="I29", where="N > 4")
+@wrong("fetch", incident="BUG-29", where="N > 4")
 def looks_up_the_second_page_wrongly(kept: Kept) -> tuple[Array, Array]:
     """Reads the first page (4 tokens) also in place of the second page."""
     places = np.arange(kept.room)
@@ -105,7 +105,7 @@ def looks_up_the_second_page_wrongly(kept: Kept) -> tuple[Array, Array]:
 
 @wrong(
     "count",
-    incident="I30",
+    incident="BUG-30",
     citation="deepspeedai/DeepSpeed#1912",
     where="padding and several steps",
 )
@@ -128,20 +128,20 @@ def _latest(sizes: Any) -> Kept:
     return found
 
 
-@wrong("start", incident="I29", citation="time-series/lag-llama#81")
+@wrong("start", incident="BUG-29", citation="time-series/lag-llama#81")
 def starts_where_the_last_text_ended(*sizes: Any) -> Kept:
     """Starts a new sequence with the tokens of the previous one, because it resets nothing."""
     return _latest(sizes)
 
 
-@wrong("start", incident="I29", citation="ml-explore/mlx#3071", where="several steps and N > 1")
+@wrong("start", incident="BUG-29", citation="ml-explore/mlx#3071", where="several steps and N > 1")
 def shares_its_memory_between_caches(*sizes: Any) -> Kept:
     """Shares memory between all caches of the same sizes, so they overwrite each other's keys."""
     found = _latest(sizes)
     return Kept(found.k, found.v, 0 * found.lengths, 0 * found.high)
 
 
-@wrong("call", incident="I29", citation="ml-explore/mlx#3071")
+@wrong("call", incident="BUG-29", citation="ml-explore/mlx#3071")
 def remembers_answers_by_shape(
     extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
 ) -> Array:

@@ -1,6 +1,6 @@
 """A cache built from steps of which one is wrong.
 
-    @wrong("visible", incident="I03", citation="pytorch/pytorch#110144")
+    @wrong("visible", incident="BUG-03", citation="pytorch/pytorch#110144")
     def puts_the_corner_top_left(kept: Kept, before: Array, n: int) -> Array:
         '''Aligns the causal mask of a chunk top-left: its token i attends to keys 0 to i only.'''
         return visible(kept, 0 * before, n)

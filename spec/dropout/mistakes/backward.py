@@ -15,20 +15,20 @@ def _with(seen: Pass, kept: Array) -> Pass:
     return replace(other, w=use(other))
 
 
-@wrong("again", incident="I23", where="gradients asked for and dropping")
+@wrong("again", incident="BUG-23", where="gradients asked for and dropping")
 def draws_again_backward(seen: Pass) -> Pass:
     """Draws a new mask in the backward pass instead of using that of the forward pass."""
     return _with(seen, draw(seen))
 
 
-@wrong("again", incident="I23", where="gradients asked for and dropping")
+@wrong("again", incident="BUG-23", where="gradients asked for and dropping")
 def forgets_the_mask_backward(seen: Pass) -> Pass:
     """Ignores the mask in the backward pass, but keeps the factor 1 / (1 - p)."""
     return _with(seen, np.ones_like(seen.kept))
 
 
 @wrong(
-    "again", incident="I23", citation="NVIDIA/apex#816", where="gradients asked for and dropping"
+    "again", incident="BUG-23", citation="NVIDIA/apex#816", where="gradients asked for and dropping"
 )
 def multiplies_by_the_rate_backward(seen: Pass) -> Pass:
     """Multiplies by p in the backward pass, where the forward pass divided by 1 - p."""
@@ -38,25 +38,25 @@ def multiplies_by_the_rate_backward(seen: Pass) -> Pass:
     return replace(seen, kept=kept, w=seen.a * kept * number(factor(seen.rate)))
 
 
-@wrong("through_mask", incident="I23", where="gradients asked for and dropping and M > 1")
+@wrong("through_mask", incident="BUG-23", where="gradients asked for and dropping and M > 1")
 def drops_only_the_values_backward(_: Pass, G: Array) -> Array:
     """Applies mask and factor to the gradient of the values, but not to that of the weights."""
     return G
 
 
-@wrong("row_term", incident="I23", where="gradients asked for and dropping")
+@wrong("row_term", incident="BUG-23", where="gradients asked for and dropping")
 def takes_the_row_term_of_all_weights(seen: Pass, _: Array, G: Array) -> Array:
     """Leaves mask and factor out of the row term of the softmax gradient."""
     return (seen.a * G).sum(axis=-1, keepdims=True)
 
 
-@wrong("through_softmax", incident="I23", where="gradients asked for and dropping and M > 1")
+@wrong("through_softmax", incident="BUG-23", where="gradients asked for and dropping and M > 1")
 def drops_score_gradients(seen: Pass, da: Array, mean: Array) -> Array:
     """Zeroes the score gradient of a dropped weight; it should be -a_ij times the row term."""
     return seen.kept * through_softmax(seen, da, mean)
 
 
-@wrong("again", incident="I22", where="gradients asked for and not training and no rate of zero")
+@wrong("again", incident="BUG-22", where="gradients asked for and not training and no rate of zero")
 def drops_in_evaluation_backward(seen: Pass) -> Pass:
     """Applies dropout in the backward pass in evaluation mode, too."""
     trained = replace(seen, training=True)
@@ -64,13 +64,13 @@ def drops_in_evaluation_backward(seen: Pass) -> Pass:
     return seen if seen.training else _with(trained, draw(trained))
 
 
-@wrong("show", incident="I37", force="should", where="the weights asked for and dropping")
+@wrong("show", incident="BUG-37", force="should", where="the weights asked for and dropping")
 def shows_the_weights_before_dropout(seen: Pass) -> Array:
     """Returns the weights before dropout, not those that produced the output."""
     return seen.a
 
 
-@wrong("show", incident="I37", force="should", where="the weights asked for and dropping")
+@wrong("show", incident="BUG-37", force="should", where="the weights asked for and dropping")
 def shows_another_draw(seen: Pass) -> Array:
     """Returns weights with a newly drawn mask, not those that produced the output."""
     return _with(seen, draw(seen)).w

@@ -12,7 +12,7 @@ from spec.notation import Array
 # Gates
 
 
-@wrong("through_gate", incident="plausible", where="gradients asked for and a shut gate")
+@wrong("through_gate", incident="plausible", where="gradients asked for and a closed gate")
 def forgets_the_gate_backward(_: Pass, dh: Array) -> Array:
     """Ignores the ReLU in the backward pass, as if every unit were active."""
     return dh
@@ -30,7 +30,9 @@ def gates_by_the_cotangent(_: Pass, dh: Array) -> Array:
     return gate(dh)
 
 
-@wrong("through_gate", incident="plausible", where="gradients asked for and N > 1 and a shut gate")
+@wrong(
+    "through_gate", incident="plausible", where="gradients asked for and N > 1 and a closed gate"
+)
 def averages_the_gates_backward(seen: Pass, dh: Array) -> Array:
     """Tests the mean of z over the positions instead of each z in the backward pass."""
     return np.where(seen.z.mean(axis=1, keepdims=True) > 0, dh, 0)
@@ -40,7 +42,7 @@ def averages_the_gates_backward(seen: Pass, dh: Array) -> Array:
     "through_gate",
     incident="plausible",
     force="should",
-    where="gradients asked for and a shut gate",
+    where="gradients asked for and a closed gate",
 )
 def opens_the_gate_at_zero(seen: Pass, dh: Array) -> Array:
     """Passes the gradient where z >= 0 instead of z > 0, as the gradient of torch.clamp does."""
@@ -51,7 +53,7 @@ def opens_the_gate_at_zero(seen: Pass, dh: Array) -> Array:
     "through_gate",
     incident="plausible",
     force="should",
-    where="gradients asked for and a shut gate",
+    where="gradients asked for and a closed gate",
 )
 def opens_the_gate_halfway_at_zero(seen: Pass, dh: Array) -> Array:
     """Passes half of the gradient where z = 0, as torch.maximum does."""
@@ -79,7 +81,7 @@ def averages_the_bias_gradient(dy: Array) -> Array:
     return dy.mean(axis=(0, 1))
 
 
-@wrong("outer_weights", incident="plausible", where="gradients asked for and a shut gate")
+@wrong("outer_weights", incident="plausible", where="gradients asked for and a closed gate")
 def pairs_cotangents_with_what_units_receive(seen: Pass, dy: Array) -> Array:
     """Computes the gradient of W2 from z instead of h = max(0, z)."""
     return np.einsum("bnf,bne->fe", seen.z, dy)
@@ -108,7 +110,7 @@ def remembers_outputs_by_shape(right: Forward, x: Array, *parameters: Array) -> 
     return _outputs.setdefault(key, right(x, *parameters))
 
 
-@wrong("gate", incident="I22")
+@wrong("gate", incident="BUG-22")
 def drops_units_at_random(z: Array) -> Array:
     """Drops each unit with probability 0.1, as if dropout were always on."""
     kept = np.random.default_rng(next(_calls)).random(z.shape) < 0.9

@@ -9,7 +9,7 @@ from spec.notation import Array
 # Gates
 
 
-@wrong("gate", incident="plausible", where="a shut gate")
+@wrong("gate", incident="plausible", where="a closed gate")
 def leaves_out_the_gate(z: Array) -> Array:
     """Leaves out the ReLU, so the network is linear."""
     return z
@@ -21,7 +21,7 @@ def gates_the_output_too(y: Array) -> Array:
     return np.maximum(y, 0)
 
 
-@wrong("call", incident="plausible", where="a shut gate or an output of at most 0")
+@wrong("call", incident="plausible", where="a closed gate or an output of at most 0")
 def gates_after_the_second_map(
     _: Forward, x: Array, W1: Array, b1: Array, W2: Array, b2: Array
 ) -> Array:
@@ -29,7 +29,7 @@ def gates_after_the_second_map(
     return gate(send(receive(x, W1, b1), W2, b2))
 
 
-@wrong("gate", incident="plausible", where="a shut gate")
+@wrong("gate", incident="plausible", where="a closed gate")
 def leaks_below_zero(z: Array) -> Array:
     """Uses a leaky ReLU: multiplies negative z by 0.01 instead of replacing it by zero."""
     return np.where(z > 0, z, z.dtype.type(0.01) * z)
@@ -110,7 +110,7 @@ def subtracts_the_mean_over_positions(x: Array) -> Array:
     return x - x.mean(axis=1, keepdims=True)
 
 
-@wrong("gate", incident="plausible", where="N > 1 and a shut gate")
+@wrong("gate", incident="plausible", where="N > 1 and a closed gate")
 def gates_by_the_mean_over_positions(z: Array) -> Array:
     """Tests the mean of z over the positions instead of each z to decide if a unit is active."""
     return np.where(z.mean(axis=1, keepdims=True) > 0, z, 0)
@@ -122,7 +122,7 @@ def normalises_over_the_batch(x: Array) -> Array:
     return x - x.mean(axis=0, keepdims=True)
 
 
-@wrong("gate", incident="plausible", where="B > 1 and a shut gate")
+@wrong("gate", incident="plausible", where="B > 1 and a closed gate")
 def gates_by_the_mean_over_the_batch(z: Array) -> Array:
     """Tests the mean of z over the batch instead of each z to decide if a unit is active."""
     return np.where(z.mean(axis=0, keepdims=True) > 0, z, 0)

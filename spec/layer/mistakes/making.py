@@ -1,6 +1,6 @@
 """A layer of NumPy arrays with torch's names, built from steps of which one is wrong.
 
-    @wrong("scale", incident="I14")
+    @wrong("scale", incident="BUG-14")
     def scales_by_the_whole_width(sizes: Sizes) -> float:
         '''Divides the scores by the square root of the model width A, not of the head size D.'''
         return 1 / np.sqrt(sizes.A)

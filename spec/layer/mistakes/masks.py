@@ -8,11 +8,16 @@ from spec.layer.mistakes.making import wrong
 from spec.layer.mistakes.steps import Inputs, Mask, Sizes
 from spec.notation import Array
 
+WITHOUT_KEYS = "a fully masked query"
+FAR = "a masked key that scores highest by far"
+BOTH = "a padding mask and an attention mask"
+MEAN = "weights averaged over heads"
+
 
 @wrong(
     "hidden_by_padding",
-    incident="I08",
-    convention=("mask means", "attend"),
+    incident="BUG-08",
+    convention=("mask-means", "attend"),
     where="a padding mask and no additive mask",
 )
 def reads_padding_as_what_may_attend(padding: Array, sizes: Sizes) -> Array:
@@ -24,7 +29,7 @@ def reads_padding_as_what_may_attend(padding: Array, sizes: Sizes) -> Array:
 
 @wrong(
     "hidden_by_padding",
-    incident="I30",
+    incident="BUG-30",
     citation="microsoft/onnxruntime#20521",
     where="a padded key and B > 1",
 )
@@ -33,7 +38,7 @@ def uses_the_padding_of_the_first_batch(padding: Array, sizes: Sizes) -> Array:
     return np.broadcast_to(steps.hidden_by_padding(padding, sizes)[:1], (sizes.B, 1, 1, sizes.M))
 
 
-@wrong("hidden_by_padding", incident="I30", where="a padded key and M > 1")
+@wrong("hidden_by_padding", incident="BUG-30", where="a padded key and M > 1")
 def shows_the_first_padded_key(padding: Array, sizes: Sizes) -> Array:
     """Leaves a padding token visible if it directly follows a real token (off by one)."""
     before = np.concatenate([padding[:, :1], padding[:, :-1]], axis=1)
@@ -41,24 +46,19 @@ def shows_the_first_padded_key(padding: Array, sizes: Sizes) -> Array:
     return steps.hidden_by_padding(shown, sizes)
 
 
-@wrong(
-    "combine",
-    incident="I30",
-    citation="deepspeedai/DeepSpeed#1912",
-    where="a padding mask and an attention mask",
-)
+@wrong("combine", incident="BUG-30", citation="deepspeedai/DeepSpeed#1912", where=BOTH)
 def drops_the_mask_beside_padding(s: Array, mask: Mask, padding: Mask) -> Array:
     """Ignores the attention mask if there is a padding mask."""
     return steps.combine(s, None if padding is not None else mask, padding)
 
 
-@wrong("combine", incident="I30", where="a padded key and an attention mask")
+@wrong("combine", incident="BUG-30", where="a padded key and an attention mask")
 def drops_the_padding_beside_a_mask(s: Array, mask: Mask, padding: Mask) -> Array:
     """Ignores the padding mask if there is an attention mask."""
     return steps.combine(s, mask, None if mask is not None else padding)
 
 
-@wrong("combine", incident="I09", where="a padding mask and an attention mask and no additive mask")
+@wrong("combine", incident="BUG-09", where=f"{BOTH} and no additive mask")
 def forbids_only_what_both_masks_forbid(s: Array, mask: Mask, padding: Mask) -> Array:
     """Masks a key only if the attention mask and the padding mask both mask it."""
     if mask is None or padding is None or mask.dtype != bool or padding.dtype != bool:
@@ -66,14 +66,14 @@ def forbids_only_what_both_masks_forbid(s: Array, mask: Mask, padding: Mask) -> 
     return steps.combine(s, mask & padding, None)
 
 
-@wrong("combine", incident="I09", where="an attention mask and no additive mask")
+@wrong("combine", incident="BUG-09", where="an attention mask and no additive mask")
 def adds_a_mask_of_truth_values(s: Array, mask: Mask, padding: Mask) -> Array:
     """Adds a boolean attention mask to the scores as numbers: 1 for masked, 0 for allowed."""
     cast = mask.astype(s.dtype) if mask is not None and mask.dtype == bool else mask
     return steps.combine(s, cast, padding)
 
 
-@wrong("combine", incident="I11", where="a padded key and a hidden key far ahead")
+@wrong("combine", incident="BUG-11", where=f"a padded key and {FAR}")
 def hides_padding_with_minus_a_thousand(s: Array, mask: Mask, padding: Mask) -> Array:
     """Adds -1e3 to the scores of padding tokens, so a large masked score stays visible."""
     s = steps.combine(s, mask, None)
@@ -83,7 +83,7 @@ def hides_padding_with_minus_a_thousand(s: Array, mask: Mask, padding: Mask) -> 
     return s + np.where(hidden, s.dtype.type(-1e3), 0)
 
 
-@wrong("combine", incident="I11", where="an idle query or a hidden key far ahead")
+@wrong("combine", incident="BUG-11", where=f"{WITHOUT_KEYS} or {FAR}")
 def takes_a_billion_from_hidden_scores(s: Array, mask: Mask, padding: Mask) -> Array:
     """Adds -1e9 to masked scores: too little for huge scores and for fully masked queries."""
     for hidden in (mask, padding):
@@ -92,7 +92,7 @@ def takes_a_billion_from_hidden_scores(s: Array, mask: Mask, padding: Mask) -> A
     return s
 
 
-@wrong("weigh", incident="I11", dtypes=("float16",))
+@wrong("weigh", incident="BUG-11", dtypes=("float16",))
 def gives_hidden_keys_of_float16_minus_30000(s: Array) -> Array:
     """Fills masked scores with -30000 and zeroes their weights; visible scores may be lower."""
     hidden = np.isneginf(s)
@@ -101,9 +101,9 @@ def gives_hidden_keys_of_float16_minus_30000(s: Array) -> Array:
 
 @wrong(
     "spread",
-    incident="I10",
+    incident="BUG-10",
     citation="line/lighthouse#77",
-    where="a mask of heads and B > 1 and H > 1",
+    where="a mask per head and B > 1 and H > 1",
 )
 def lays_the_mask_of_heads_head_first(mask: Array, sizes: Sizes) -> Array:
     """Reads a mask of shape (B H, N, M) as (H B, N, M), with the heads outermost."""
@@ -112,13 +112,13 @@ def lays_the_mask_of_heads_head_first(mask: Array, sizes: Sizes) -> Array:
     return mask.reshape(sizes.H, sizes.B, sizes.N, sizes.M).swapaxes(0, 1)
 
 
-@wrong("spread", incident="I10", where="a mask of heads and H > 1")
+@wrong("spread", incident="BUG-10", where="a mask per head and H > 1")
 def gives_all_heads_the_mask_of_the_first(mask: Array, sizes: Sizes) -> Array:
     """Applies the mask of the first head to all heads of a batch element."""
     return steps.spread(mask, sizes)[:, :1]
 
 
-@wrong("spread", incident="I10", where="an attention mask and N = M and M > 1")
+@wrong("spread", incident="BUG-10", where="an attention mask and N = M and M > 1")
 def transposes_the_mask_of_a_square_layer(mask: Array, sizes: Sizes) -> Array:
     """Transposes the attention mask, as if it were keys by queries, if N = M."""
     full = steps.spread(mask, sizes)
@@ -127,7 +127,7 @@ def transposes_the_mask_of_a_square_layer(mask: Array, sizes: Sizes) -> Array:
 
 @wrong(
     "receive",
-    incident="I25",
+    incident="BUG-25",
     citation="Kyubyong/transformer#69",
     where="a value whose key sums to zero",
 )
@@ -136,7 +136,7 @@ def forgets_tokens_of_zeros(query: Array, key: Array, value: Array, _: Sizes) ->
     return query, key, np.where(key.sum(axis=-1, keepdims=True) == 0, 0, value)
 
 
-@wrong("combine", incident="I09", where="a mask below -10000")
+@wrong("combine", incident="BUG-09", where="a mask below -10000")
 def takes_low_biases_of_a_layer_for_a_mask(s: Array, mask: Mask, padding: Mask) -> Array:
     """Treats entries below -1e4 of an additive mask as -inf, so they mask keys."""
     if mask is not None and mask.dtype != bool:
@@ -144,7 +144,7 @@ def takes_low_biases_of_a_layer_for_a_mask(s: Array, mask: Mask, padding: Mask) 
     return steps.combine(s, mask, padding)
 
 
-@wrong("combine", incident="I11", citation="google/flax#982", where="an additive mask")
+@wrong("combine", incident="BUG-11", citation="google/flax#982", where="an additive mask")
 def adds_a_mask_in_half_precision(s: Array, mask: Mask, padding: Mask) -> Array:
     """Rounds an additive mask to float16, where entries below about -65504 become -inf."""
     if mask is not None and mask.dtype != bool:
@@ -152,7 +152,7 @@ def adds_a_mask_in_half_precision(s: Array, mask: Mask, padding: Mask) -> Array:
     return steps.combine(s, mask, padding)
 
 
-@wrong("weigh", incident="S1", where="scores beyond 80")
+@wrong("weigh", incident="einsum-layer", where="scores beyond 80")
 def exponentiates_the_scores_as_they_are(s: Array) -> Array:
     """Computes exp(s) without subtracting the maximum: high scores give NaN, low ones zeros."""
     e = np.exp(s)
@@ -161,10 +161,10 @@ def exponentiates_the_scores_as_they_are(s: Array) -> Array:
 
 @wrong(
     "weigh",
-    incident="I01",
+    incident="BUG-01",
     citation="pytorch/pytorch#103749",
-    convention=("idle", "nan"),
-    where="an idle query",
+    convention=("fully-masked", "nan"),
+    where=WITHOUT_KEYS,
 )
 def gives_idle_queries_of_a_layer_nan(s: Array) -> Array:
     """Returns NaN for a fully masked query, as the softmax of a row of -inf is 0 / 0."""
@@ -172,7 +172,7 @@ def gives_idle_queries_of_a_layer_nan(s: Array) -> Array:
     return np.where(idle, np.nan, softmax(s)).astype(s.dtype)
 
 
-@wrong("weigh", incident="I01", convention=("idle", "uniform"), where="an idle query")
+@wrong("weigh", incident="BUG-01", convention=("fully-masked", "uniform"), where=WITHOUT_KEYS)
 def gives_idle_queries_of_a_layer_the_mean(s: Array) -> Array:
     """Masks with the lowest finite number, so a fully masked query gets the mean of the values."""
     return softmax(np.maximum(s, np.finfo(s.dtype).min))
@@ -180,9 +180,9 @@ def gives_idle_queries_of_a_layer_the_mean(s: Array) -> Array:
 
 @wrong(
     "show",
-    incident="I37",
+    incident="BUG-37",
     citation="facebookresearch/fairseq#3365",
-    where="the weights asked for and not the mean of the heads and H > 1",
+    where="the weights asked for and not weights averaged over heads and H > 1",
 )
 def shows_the_mean_for_every_head(a: Array, average: bool) -> Array:
     """Returns the mean of the weights over heads for every head, when each head is requested."""
@@ -190,19 +190,19 @@ def shows_the_mean_for_every_head(a: Array, average: bool) -> Array:
     return mean[:, 0] if average else np.broadcast_to(mean, a.shape).copy()
 
 
-@wrong("show", incident="I37", where="the weights asked for and the mean of the heads and H > 1")
+@wrong("show", incident="BUG-37", where=f"the weights asked for and {MEAN} and H > 1")
 def shows_the_first_head_for_the_mean(a: Array, average: bool) -> Array:
     """Returns the weights of the first head when the mean over heads is requested."""
     return a[:, 0] if average else a
 
 
-@wrong("show", incident="I37", where="the weights asked for and the mean of the heads and H > 1")
+@wrong("show", incident="BUG-37", where=f"the weights asked for and {MEAN} and H > 1")
 def shows_the_sum_of_the_heads(a: Array, average: bool) -> Array:
     """Returns the sum of the weights over heads when their mean is requested."""
     return a.sum(axis=1) if average else a
 
 
-@wrong("show", incident="I37", where="the weights asked for and N = M and M > 1")
+@wrong("show", incident="BUG-37", where="the weights asked for and N = M and M > 1")
 def shows_the_weights_transposed(a: Array, average: bool) -> Array:
     """Returns the weights transposed, as keys by queries, if N = M."""
     turned = a.swapaxes(-1, -2) if a.shape[-1] == a.shape[-2] else a
@@ -211,7 +211,7 @@ def shows_the_weights_transposed(a: Array, average: bool) -> Array:
 
 @wrong(
     "answer",
-    incident="I32",
+    incident="BUG-32",
     citation="pytorch/pytorch#86120",
     where="not training and a padded key and N = M",
 )
@@ -226,7 +226,7 @@ def zeroes_padded_queries_in_evaluation(
     return np.where(hidden[..., None], 0, y)
 
 
-@wrong("answer", incident="I32", where="weights returned")
+@wrong("answer", incident="BUG-32", where="weights returned")
 def returns_float_noise_when_asked_for_weights(
     y: Array, evaluating: bool, padding: Mask, asked: bool
 ) -> Array:
@@ -235,7 +235,7 @@ def returns_float_noise_when_asked_for_weights(
     return y.astype(np.float16).astype(y.dtype) if asked else y
 
 
-@wrong("answer", incident="I22", where="not training")
+@wrong("answer", incident="BUG-22", where="not training")
 def scales_in_evaluation(y: Array, evaluating: bool, padding: Mask, asked: bool) -> Array:
     """Multiplies the output by 0.9 in evaluation mode, as if training had used dropout."""
     del padding, asked

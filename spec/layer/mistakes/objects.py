@@ -10,7 +10,7 @@ from spec.layer.mistakes.making import wrong
 from spec.notation import Array
 
 
-@wrong("call", incident="I29", citation="time-series/lag-llama#81")
+@wrong("call", incident="BUG-29", citation="time-series/lag-llama#81")
 def remembers_answers_to_a_shape(call: Any, layer: Any, query: Array, *rest: Any, **o: Any) -> Any:
     """Caches results by the shapes of query and key, and returns them for other inputs."""
     kept = vars(layer).setdefault("kept", {})
@@ -20,7 +20,7 @@ def remembers_answers_to_a_shape(call: Any, layer: Any, query: Array, *rest: Any
     return kept[key]
 
 
-@wrong("call", incident="I29")
+@wrong("call", incident="BUG-29")
 def normalises_its_input_in_place(call: Any, layer: Any, query: Array, *rest: Any, **o: Any) -> Any:
     """Subtracts its mean from each query token in place, which changes the caller's array."""
     result = call(layer, query.copy(), *(x.copy() for x in rest), **o)
@@ -28,7 +28,7 @@ def normalises_its_input_in_place(call: Any, layer: Any, query: Array, *rest: An
     return result
 
 
-@wrong("call", incident="I29", citation="vllm-project/vllm-ascend#2428")
+@wrong("call", incident="BUG-29", citation="vllm-project/vllm-ascend#2428")
 def answers_in_the_memory_of_the_query(
     call: Any, layer: Any, query: Array, *rest: Any, **o: Any
 ) -> Any:
@@ -38,7 +38,7 @@ def answers_in_the_memory_of_the_query(
     return query, a
 
 
-@wrong("call", incident="I23", citation="NVIDIA/Megatron-LM#411")
+@wrong("call", incident="BUG-23", citation="NVIDIA/Megatron-LM#411")
 def evaluates_for_ever(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
     """Halves all outputs in training mode after a call in evaluation mode."""
     y, a = call(layer, *inputs, **o)
@@ -47,7 +47,7 @@ def evaluates_for_ever(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
     return (y * y.dtype.type(0.5) if vars(layer).get("off") and layer.training else y), a
 
 
-@wrong("call", incident="I28")
+@wrong("call", incident="BUG-28")
 def answers_otherwise_every_third_time(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
     """Returns an output that is higher by one unit in the last place at every third call."""
     y, a = call(layer, *inputs, **o)
@@ -57,9 +57,9 @@ def answers_otherwise_every_third_time(call: Any, layer: Any, *inputs: Any, **o:
 
 @wrong(
     "call",
-    incident="I01",
+    incident="BUG-01",
     citation="pytorch/pytorch#190486",
-    where="not training and an idle query and an attention mask",
+    where="not training and a fully masked query and an attention mask",
 )
 def divides_by_zero_in_evaluation(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
     """Returns NaN for fully masked queries in evaluation mode with a boolean (N, M) mask."""
@@ -73,9 +73,9 @@ def divides_by_zero_in_evaluation(call: Any, layer: Any, *inputs: Any, **o: Any)
 
 @wrong(
     "call",
-    incident="I01",
+    incident="BUG-01",
     citation="pytorch/pytorch#160064",
-    where="an idle query and weights returned",
+    where="a fully masked query and weights returned",
 )
 def divides_by_zero_when_asked_for_weights(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
     """Returns NaN as output and weights of fully masked queries if the weights are requested."""
@@ -89,7 +89,9 @@ def divides_by_zero_when_asked_for_weights(call: Any, layer: Any, *inputs: Any, 
     return np.where(some[..., None], y, nan), np.where(mine, a, nan)
 
 
-@wrong("call", incident="I11", where="a hidden key far ahead and weights returned")
+@wrong(
+    "call", incident="BUG-11", where="a masked key that scores highest by far and weights returned"
+)
 def fills_hidden_scores_when_asked_for_weights(
     call: Any, layer: Any, *inputs: Any, **o: Any
 ) -> Any:
@@ -104,7 +106,7 @@ def fills_hidden_scores_when_asked_for_weights(
     return call(layer, *inputs, **o)
 
 
-@wrong("call", incident="I09", where="not training and an additive mask")
+@wrong("call", incident="BUG-09", where="not training and an additive mask")
 def takes_numbers_for_truth_values_in_evaluation(
     call: Any, layer: Any, *inputs: Any, **o: Any
 ) -> Any:

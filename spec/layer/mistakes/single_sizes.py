@@ -8,7 +8,7 @@ from spec.layer.mistakes.steps import Mask
 from spec.notation import Array
 
 
-@wrong("combine", incident="I13", where="M = 53")
+@wrong("combine", incident="BUG-13", where="M = 53")
 def loses_a_token_at_one_length(s: Array, mask: Mask, padding: Mask) -> Array:
     """Masks the last key if there are exactly 53 keys."""
     scores = steps.combine(s, mask, padding)
@@ -16,7 +16,7 @@ def loses_a_token_at_one_length(s: Array, mask: Mask, padding: Mask) -> Array:
     return np.where(lost, -np.inf, scores)
 
 
-@wrong("finish", incident="I19", where="H = 11")
+@wrong("finish", incident="BUG-19", where="H = 11")
 def leaves_out_the_last_of_eleven_heads(context: Array, W: Array, b: Array | None, H: int) -> Array:
     """Sets the last head to zero before the output projection if there are exactly 11 heads."""
     last = context.shape[-1] // H * 10

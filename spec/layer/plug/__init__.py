@@ -21,8 +21,8 @@ def layer(
     names: Mapping[str, str] | None = None,
     make: Callable[..., Any] | None = None,
     inputs: int = 3,
-    causal: str = "asked",
-    positions: str = "none",
+    causal: str = "optional",
+    rotary: str = "none",
     masks: Mapping[str, str] | None = None,
     given: Mapping[str, Callable[..., Any]] | None = None,
     name: str | None = None,
@@ -37,18 +37,15 @@ def layer(
     Or otherwise: names, of its parameters, each with those of ours that stand in it, as
     {"c_attn.weight": "W_q W_k W_v"}; one that has no place for W_o is completed by an output
     projection. make(A, H, bias): the layer; of G too, if heads may share keys. inputs: 3, or 1
-    for one text. causal: "always", or "asked". positions: "rotary halves", or "rotary
-    interleaved", if it turns inside. masks, given: what a call is told (see `described`).
+    for self-attention. causal: "always", or "optional". rotary: "halves" or "interleaved", if
+    the layer rotates queries and keys itself. masks, given: what a call is told (see `described`).
     Raises Unsuitable: a description that makes no sense, an unknown backend or dtype, or one
     that has no layers.
     """
     forms = {name: Form.of(text) for name, text in (masks or {}).items()}
     told = Description(placed(names), make, inputs, forms, given or {})
     own = {}
-    for word, convention, value in (
-        ("causal", "causality", causal),
-        ("positions", "positions", positions),
-    ):
+    for word, convention, value in (("causal", "causality", causal), ("rotary", "rotary", rotary)):
         usual, *others = Layer.choices[convention]
         if value not in (usual, *others):
             raise Unsuitable(f"{word} is {value!r}, want {usual} or {' or '.join(others)}")

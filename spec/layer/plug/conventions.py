@@ -24,9 +24,9 @@ def under(record: Layer, declared: Mapping[str, str]) -> Layer:
     """The layer as one that chooses the default, its own choices being checked."""
     chosen = {**record.chosen, **declared}
     adapted = always(record.but(conventions=chosen), chosen)
-    if chosen["positions"] != "none":
+    if chosen["rotary"] != "none":
         adapted = answering(adapted, set(), Capability.STILL)
-    if chosen["mask means"] == "attend":
+    if chosen["mask-means"] == "attend":
         adapted = _attending(adapted)
     if choices(chosen) != ("zero", "zero"):
         adapted = _settled(adapted, chosen)

@@ -6,8 +6,8 @@ The same words may stand in a file:
 
     make = "Block(Config(n_embd=A, n_head=H, bias=bias))"    # default: as torch's is made
     inputs = 1                                               # default: 3
-    causal = "always"                                        # default: "asked"
-    positions = "rotary halves"                              # or interleaved; default: "none"
+    causal = "always"                                        # default: "optional"
+    rotary = "halves"                                        # or interleaved; default: "none"
     [names]                      # for each parameter, ours that stand in it, one above the other
     "c_attn.weight" = "W_q W_k W_v"
     [masks]                      # a parameter of the call: what is said in it, and its axes
@@ -40,8 +40,8 @@ from spec.layer.state import TORCH, Names
 OURS = ("W_q", "W_k", "W_v", "W_o", *BIASES)
 OF_A_MAKER = ("A", "H", "G", "D", "bias")
 OF_A_CALL = ("B", "N", "M", "A", "H", "D", "x")
-KEYS = ("names", "make", "inputs", "causal", "positions", "masks", "given")
-TYPES = {"inputs": int, "make": str, "causal": str, "positions": str}
+KEYS = ("names", "make", "inputs", "causal", "rotary", "masks", "given")
+TYPES = {"inputs": int, "make": str, "causal": str, "rotary": str}
 Function = Callable[..., Any]
 
 

@@ -42,7 +42,7 @@ def core(dtype: str) -> LayerProblem:
 def fitted(record: Layer, problem: LayerProblem) -> LayerProblem:
     """A problem as one of the core of `record`: as it turns, with its biases, causal if always."""
     chosen = record.chosen
-    problem = problem.but(turn=chosen["positions"], products=products_as(chosen))
+    problem = problem.but(turn=chosen["rotary"], products=products_as(chosen))
     if Capability.FUTURE not in record.answers:
         problem = problem.but(causal=True)
     return problem.of(
@@ -105,9 +105,9 @@ def telling(dtype: str) -> Mapping[str, tuple[LayerProblem, ...]]:
     padding = np.arange(4) >= np.array([[3], [2]])
     whole = np.arange(4) >= np.array([[0], [2]])
     return {
-        "mask means": (plain.but(mask=hidden), plain.but(padding=padding)),
-        "idle": (plain.but(mask=idle), plain.but(padding=whole)),
-        "idle bias": (plain.but(mask=np.where(idle, -np.inf, 0.0)),),
+        "mask-means": (plain.but(mask=hidden), plain.but(padding=padding)),
+        "fully-masked": (plain.but(mask=idle), plain.but(padding=whole)),
+        "fully-masked-bias": (plain.but(mask=np.where(idle, -np.inf, 0.0)),),
         "causality": (plain,),
         "products": _of_bits(),
     }

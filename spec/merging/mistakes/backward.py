@@ -15,19 +15,19 @@ Pair = tuple[Array, Array]
 # Gradients
 
 
-@wrong("to_lse", incident="I21", where="gradients asked for and a live state")
+@wrong("to_lse", incident="BUG-21", where="gradients asked for and a nonempty state")
 def takes_the_weights_for_constants(_: Pass, __: Array, dlse: Array) -> Pair:
     """Treats the weights as constants, so both log-sum-exps receive a gradient of zero."""
     return np.zeros_like(dlse), np.zeros_like(dlse)
 
 
-@wrong("to_lse", incident="I21", where="gradients asked for and a cotangent of lse")
+@wrong("to_lse", incident="BUG-21", where="gradients asked for and a cotangent of lse")
 def drops_the_cotangent_of_lse(seen: Pass, do: Array, dlse: Array) -> Pair:
     """Ignores the cotangent of the merged log-sum-exp, and differentiates the output only."""
     return steps.to_lse(seen, do, np.zeros_like(dlse))
 
 
-@wrong("to_lse", incident="I21", where="gradients asked for and a live state")
+@wrong("to_lse", incident="BUG-21", where="gradients asked for and a nonempty state")
 def drops_the_output_from_the_difference(seen: Pass, do: Array, dlse: Array) -> Pair:
     """Uses <do, o_i> instead of <do, o_i - o> in the gradients of the log-sum-exps."""
     pairs = ((seen.w_1, seen.o_1), (seen.w_2, seen.o_2))
@@ -35,20 +35,20 @@ def drops_the_output_from_the_difference(seen: Pass, do: Array, dlse: Array) -> 
     return one, two
 
 
-@wrong("to_lse", incident="I21", where="gradients asked for and a cotangent of lse")
+@wrong("to_lse", incident="BUG-21", where="gradients asked for and a cotangent of lse")
 def hands_the_cotangent_of_lse_to_both(seen: Pass, do: Array, dlse: Array) -> Pair:
     """Passes dlse to both states in full instead of multiplying it by their weights."""
     one, two = steps.to_lse(seen, do, np.zeros_like(dlse))
     return one + dlse, two + dlse
 
 
-@wrong("to_lse", incident="I21", where="gradients asked for and E > 1 and two live states")
+@wrong("to_lse", incident="BUG-21", where="gradients asked for and E > 1 and two nonempty states")
 def averages_over_the_width(seen: Pass, do: Array, dlse: Array) -> Pair:
     """Averages over the columns in the gradients of the log-sum-exps instead of summing."""
     return steps.to_lse(seen, do / do.shape[-1], dlse)
 
 
-@wrong("to_outputs", incident="I21", where="gradients asked for and a live state")
+@wrong("to_outputs", incident="BUG-21", where="gradients asked for and a nonempty state")
 def hands_the_whole_cotangent_to_both(_: Pass, do: Array) -> Pair:
     """Passes do to both states in full instead of multiplying it by their weights."""
     return do, do
@@ -56,15 +56,15 @@ def hands_the_whole_cotangent_to_both(_: Pass, do: Array) -> Pair:
 
 @wrong(
     "to_outputs",
-    incident="I21",
-    where="gradients asked for and (uneven states or an empty state beside a live one)",
+    incident="BUG-21",
+    where="gradients asked for and (states that differ or an empty state with a nonempty one)",
 )
 def swaps_the_weights_backward(seen: Pass, do: Array) -> Pair:
     """Multiplies the gradient of each output by the weight of the other state."""
     return seen.w_2[..., None] * do, seen.w_1[..., None] * do
 
 
-@wrong("to_lse", incident="I02", where="gradients asked for and an empty state")
+@wrong("to_lse", incident="BUG-02", where="gradients asked for and an empty state")
 def gives_nan_for_the_gradient_of_nothing(seen: Pass, do: Array, dlse: Array) -> Pair:
     """Returns NaN as the gradient of the log-sum-exp of an empty state."""
     one, two = steps.to_lse(seen, do, dlse)
@@ -72,7 +72,9 @@ def gives_nan_for_the_gradient_of_nothing(seen: Pass, do: Array, dlse: Array) ->
     return np.where(gone[0], np.nan, one), np.where(gone[1], np.nan, two)
 
 
-@wrong("to_lse", incident="I02", where="gradients asked for and an empty state beside a live one")
+@wrong(
+    "to_lse", incident="BUG-02", where="gradients asked for and an empty state with a nonempty one"
+)
 def hands_an_empty_state_its_half(seen: Pass, do: Array, dlse: Array) -> Pair:
     """Gives an empty state half of dlse, which it takes from the other state."""
     one, two = steps.to_lse(seen, do, dlse)
@@ -81,7 +83,7 @@ def hands_an_empty_state_its_half(seen: Pass, do: Array, dlse: Array) -> Pair:
     return np.where(gone[0], one + half, one - half), np.where(gone[1], two + half, two - half)
 
 
-@wrong("to_lse", incident="I21", where="gradients asked for and B > 1")
+@wrong("to_lse", incident="BUG-21", where="gradients asked for and B > 1")
 def adds_gradients_over_the_batch(seen: Pass, do: Array, dlse: Array) -> Pair:
     """Sums the gradients of the log-sum-exps over the batch, as if its elements shared them."""
     one, two = steps.to_lse(seen, do, dlse)
@@ -92,7 +94,7 @@ def adds_gradients_over_the_batch(seen: Pass, do: Array, dlse: Array) -> Pair:
 _gradients: dict[tuple[int, ...], Array] = {}
 
 
-@wrong("give_back", incident="I29", where="gradients asked for")
+@wrong("give_back", incident="BUG-29", where="gradients asked for")
 def accumulates_gradients(right: Right, *arrays: Array) -> tuple[Array, ...]:
     """Adds the gradient of the first output to those of earlier calls with the same shape."""
     do_1, *others = right(*arrays)
@@ -104,7 +106,7 @@ def accumulates_gradients(right: Right, *arrays: Array) -> tuple[Array, ...]:
 # The call
 
 
-@wrong("call", incident="I37")
+@wrong("call", incident="BUG-37")
 def merges_into_the_first(
     right: Right, o_1: Array, lse_1: Array, o_2: Array, lse_2: Array
 ) -> tuple[Array, Array]:
@@ -114,7 +116,7 @@ def merges_into_the_first(
     return o, lse
 
 
-@wrong("call", incident="I37", where="a watched call asked for")
+@wrong("call", incident="BUG-37", where="a watched call asked for")
 def updates_the_log_sum_exp_in_place(
     right: Right, o_1: Array, lse_1: Array, o_2: Array, lse_2: Array
 ) -> tuple[Array, Array]:
@@ -127,7 +129,7 @@ def updates_the_log_sum_exp_in_place(
 _outputs: dict[tuple[Any, ...], tuple[Array, Array]] = {}
 
 
-@wrong("call", incident="I29")
+@wrong("call", incident="BUG-29")
 def remembers_states_by_their_log_sum_exps(
     right: Right, o_1: Array, lse_1: Array, o_2: Array, lse_2: Array
 ) -> tuple[Array, Array]:

@@ -21,9 +21,9 @@ def under(record: Merging, declared: Mapping[str, str]) -> Merging:
     """The record as one that chooses the default."""
     chosen = {**record.chosen, **declared}
     seen = record.but(conventions=chosen)
-    if chosen["lse base"] == "2":
+    if chosen["lse-base"] == "2":
         seen = _turned(seen, _in_bits, _natural)
-    if chosen["lse idle"] == "+inf":
+    if chosen["fully-masked-lse"] == "+inf":
         seen = _turned(seen, _above, _below)
     return seen
 

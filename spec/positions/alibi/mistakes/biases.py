@@ -9,7 +9,7 @@ from spec.positions.alibi.definition import largest_power_of_two
 from spec.positions.alibi.mistakes import steps
 from spec.positions.alibi.mistakes.making import wrong
 
-POSITIONAL = "I35"
+POSITIONAL = "BUG-35"
 
 
 @wrong(
@@ -109,13 +109,15 @@ def counts_distance_in_bfloat16(m: Array, d: Array) -> Array:
     return steps.charge(m, rounded(d.astype(float), "bfloat16"))
 
 
-@wrong("distance", incident="I03", citation="TransformerLensOrg/TransformerLens#777", where="N < M")
+@wrong(
+    "distance", incident="BUG-03", citation="TransformerLensOrg/TransformerLens#777", where="N < M"
+)
 def takes_rows_from_the_start(queries: int, keys: int) -> Array:
     """Aligns the queries with the first N of M keys (top-left) instead of the last N."""
     return steps.distance(keys, keys)[:queries]
 
 
-@wrong("distance", incident="I03", where="N < M")
+@wrong("distance", incident="BUG-03", where="N < M")
 def is_a_row_early_behind_a_cache(queries: int, keys: int) -> Array:
     """Places all queries one position too early if there are more keys than queries."""
     before = max(keys - queries - 1, 0)
@@ -134,7 +136,7 @@ def takes_slopes_for_exponents(m: Array, published: Array) -> Array:  # noqa: AR
     return 2.0**-m
 
 
-@wrong("finish", incident="I40", where="no list of slopes and M > 1")
+@wrong("finish", incident="BUG-40", where="no list of slopes and M > 1")
 def lifts_biases_above_zero(b: Array) -> Array:
     """Adds 2^20 to all biases: the softmax cancels it, but rounding costs every bias digits."""
     return b + 2.0**20
@@ -168,7 +170,7 @@ def claims_both_sides_of_one(queries: int, keys: int) -> Array:
 _matrices: dict[object, Array] = {}
 
 
-@wrong("make", incident="I29", citation="ml-explore/mlx#3071")
+@wrong("make", incident="BUG-29", citation="ml-explore/mlx#3071")
 def keeps_a_matrix_of_another_size(
     heads: int, queries: int, keys: int, m: Array | None, at: Steps
 ) -> Array:
@@ -180,7 +182,7 @@ def keeps_a_matrix_of_another_size(
     return kept[:, :queries, :keys]
 
 
-@wrong("slopes", incident="I29", citation="ml-explore/mlx#3071")
+@wrong("slopes", incident="BUG-29", citation="ml-explore/mlx#3071")
 def keeps_slopes_of_another_head_count(heads: int) -> Array:
     """Caches the slopes of the largest head count so far, and returns the first H of them."""
     if len(_matrices.get("slopes", ())) < heads:
@@ -188,27 +190,27 @@ def keeps_slopes_of_another_head_count(heads: int) -> Array:
     return _matrices["slopes"][:heads]
 
 
-@wrong("leave", incident="I29", force="should")
+@wrong("leave", incident="BUG-29", force="should")
 def hands_out_the_matrix_that_it_keeps(b: Array, dtype: np.dtype[np.floating]) -> Array:
     """Returns the same cached array from equal calls, so a caller can change the next result."""
     key = (b.shape, np.dtype(dtype), b.tobytes())
     return _matrices.setdefault(key, b.astype(dtype))
 
 
-@wrong("distance", incident="I40", citation="vllm-project/vllm#945", harmless=True)
+@wrong("distance", incident="BUG-40", citation="vllm-project/vllm#945", harmless=True)
 def counts_distance_from_one(queries: int, keys: int) -> Array:
     """Uses the signed distance plus 1: the constant cancels in the softmax of each row."""
     here = keys - queries + np.arange(queries)
     return here[:, None] - np.arange(keys) + 1
 
 
-@wrong("charge", incident="I40", harmless=True)
+@wrong("charge", incident="BUG-40", harmless=True)
 def counts_from_the_first_key(m: Array, d: Array) -> Array:
     """Uses slope times key position as bias, which differs by a constant for each query."""
     return m[:, None, None] * np.broadcast_to(np.arange(d.shape[1]), d.shape)
 
 
-@wrong("slopes", incident="I40", harmless=True)
+@wrong("slopes", incident="BUG-40", harmless=True)
 def multiplies_slope_by_slope(heads: int) -> Array:
     """Computes the slopes by repeated multiplication, as the published program does."""
     n = largest_power_of_two(heads)
@@ -217,7 +219,7 @@ def multiplies_slope_by_slope(heads: int) -> Array:
     return np.concatenate([np.cumprod(np.full(n, start)), others])
 
 
-@wrong("finish", incident="I40", harmless=True)
+@wrong("finish", incident="BUG-40", harmless=True)
 def forbids_the_future_at_once(b: Array) -> Array:
     """Sets the bias of keys ahead of a query to -inf, and so includes the causal mask."""
     return np.where(_ahead(b), -np.inf, b)

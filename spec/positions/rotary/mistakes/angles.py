@@ -9,7 +9,7 @@ from spec.positions.rotary.mistakes import steps
 from spec.positions.rotary.mistakes.making import wrong
 from spec.positions.rotary.mistakes.steps import Options
 
-POSITIONAL = "I35"
+POSITIONAL = "BUG-35"
 
 
 @wrong("hands", incident=POSITIONAL, where="a position above 0")
@@ -119,25 +119,25 @@ def counts_from_one(positions: Array, x: Array) -> Array:
     return steps.place(positions + 1, x)
 
 
-@wrong("place", incident="I03", where="positions other than 0, 1, 2")
+@wrong("place", incident="BUG-03", where="positions other than 0, 1, 2")
 def starts_again_behind_a_cache(positions: Array, x: Array) -> Array:  # noqa: ARG001
     """Ignores the given positions, and counts the tokens of each call from 0."""
     return np.arange(x.shape[2])[None]
 
 
-@wrong("place", incident="I03", where="a first position")
+@wrong("place", incident="BUG-03", where="a first position")
 def is_a_row_late_behind_a_cache(positions: Array, x: Array) -> Array:
     """Starts one position too early after a cache: subtracts 1 if the first position is not 0."""
     return steps.place(positions - (positions[..., :1] > 0), x)
 
 
-@wrong("place", incident=POSITIONAL, where="positions by batch element")
+@wrong("place", incident=POSITIONAL, where="positions per sequence")
 def takes_the_first_row_of_positions(positions: Array, x: Array) -> Array:
     """Uses the positions of the first batch element for all batch elements."""
     return steps.place(positions, x)[:1]
 
 
-@wrong("spread", incident=POSITIONAL, where="positions by batch element")
+@wrong("spread", incident=POSITIONAL, where="positions per sequence")
 def reads_positions_by_head(x: Array, heads: int) -> Array:
     """Broadcasts the batch axis of the positions along the heads."""
     return np.resize(x, (heads, *x.shape[1:]))[None]
@@ -152,7 +152,7 @@ def adds_the_batch_element(positions: Array, x: Array) -> Array:
 _angles: dict[object, Array] = {}
 
 
-@wrong("frequency", incident="I29")
+@wrong("frequency", incident="BUG-29")
 def keeps_the_first_frequencies(options: Options) -> Array:
     """Caches frequencies, and returns the first of them for a smaller width or another base."""
     number, pairs = options.number, options.width // 2
@@ -161,7 +161,7 @@ def keeps_the_first_frequencies(options: Options) -> Array:
     return _angles[number][:pairs]
 
 
-@wrong("frequency", incident="I29")
+@wrong("frequency", incident="BUG-29")
 def keeps_a_table_of_another_base(options: Options) -> Array:
     """Caches the frequencies by width only, and returns them for another base."""
     key = options.number, options.width

@@ -11,7 +11,7 @@ from spec.positions.rotary.mistakes import steps
 from spec.positions.rotary.mistakes.making import wrong
 from spec.positions.rotary.mistakes.steps import Options
 
-POSITIONAL = "I35"
+POSITIONAL = "BUG-35"
 Turned = Callable[[Array], Array]
 
 
@@ -112,14 +112,14 @@ def turns_queries_in_place(y: Array, x: Array) -> Array:
     return x
 
 
-@wrong("turn", incident="I40", harmless=True)
+@wrong("turn", incident="BUG-40", harmless=True)
 def multiplies_complex_numbers(x: Array, c: Array, s: Array) -> Array:
     """Treats each pair as a complex number, and multiplies it by exp(i angle)."""
     z = (x[..., 0::2] + 1j * x[..., 1::2]) * (c + 1j * s)
     return np.stack([z.real, z.imag], axis=-1).reshape(x.shape).astype(x.dtype)
 
 
-@wrong("turn", incident="I40", harmless=True)
+@wrong("turn", incident="BUG-40", harmless=True)
 def turns_halves_of_permuted_columns(x: Array, c: Array, s: Array) -> Array:
     """Reorders the columns to rotate halves, and restores their order afterwards."""
     width = x.shape[-1]
@@ -129,7 +129,7 @@ def turns_halves_of_permuted_columns(x: Array, c: Array, s: Array) -> Array:
     return halves[..., np.argsort(order)]
 
 
-@wrong("receive", incident="I40", harmless=True)
+@wrong("receive", incident="BUG-40", harmless=True)
 def turns_gradients_by_opposite_positions(dout: Array, options: Options, at: Steps) -> Array:
     """Rotates gradients back by rotating them forward with negative positions."""
     opposite = replace(at, place=lambda positions, x: -steps.place(positions, x))

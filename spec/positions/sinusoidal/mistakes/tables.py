@@ -8,7 +8,7 @@ from spec.notation import Array
 from spec.positions.sinusoidal.mistakes import steps
 from spec.positions.sinusoidal.mistakes.making import wrong
 
-POSITIONAL = "I35"
+POSITIONAL = "BUG-35"
 LENGTH = 256  # of the table that a program makes only once
 
 
@@ -18,13 +18,13 @@ def counts_from_one(first: int, length: int) -> Array:
     return first + 1 + np.arange(length)
 
 
-@wrong("place", incident="I03", where="a first position")
+@wrong("place", incident="BUG-03", where="a first position")
 def starts_again_behind_a_cache(first: int, length: int) -> Array:  # noqa: ARG001
     """Ignores the first position, and counts the tokens of each call from 0."""
     return np.arange(length)
 
 
-@wrong("place", incident="I03", where="a first position")
+@wrong("place", incident="BUG-03", where="a first position")
 def is_a_row_late_behind_a_cache(first: int, length: int) -> Array:
     """Starts one position too early after a cache, at the position of its last token."""
     return max(first - 1, 0) + np.arange(length)
@@ -156,7 +156,7 @@ def differentiates_a_product(dout: Array, x: Array, table: Array) -> Array:  # n
 _tables: dict[type[np.floating], Array] = {}
 
 
-@wrong("rows", incident="I29")
+@wrong("rows", incident="BUG-29")
 def keeps_a_wider_table(
     first: int, length: int, width: int, number: type[np.floating], at: Steps
 ) -> Array:
@@ -167,19 +167,19 @@ def keeps_a_wider_table(
     return kept[first : first + length, :width]
 
 
-@wrong("frequency", incident="I40", harmless=True)
+@wrong("frequency", incident="BUG-40", harmless=True)
 def takes_the_exponential_of_a_logarithm(width: int, number: type[np.floating]) -> Array:
     """Computes the frequency as exp(-2i ln(10000) / E) instead of a power."""
     return np.exp(np.arange(0, width, 2).astype(number) * -(np.log(number(10000)) / width))
 
 
-@wrong("angle", incident="I40", harmless=True)
+@wrong("angle", incident="BUG-40", harmless=True)
 def divides_by_the_power(positions: Array, theta: Array) -> Array:
     """Divides each position by the reciprocal of the frequency instead of multiplying."""
     return positions[:, None].astype(theta.dtype) / (1 / theta)
 
 
-@wrong("weave", incident="I40", harmless=True)
+@wrong("weave", incident="BUG-40", harmless=True)
 def takes_a_complex_exponential(angle: Array, width: int) -> Array:
     """Computes sine and cosine as the two parts of exp(i angle)."""
     hand = np.exp(1j * angle)
