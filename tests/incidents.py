@@ -1,4 +1,4 @@
-"""The lines of mistakes in spec/incidents.md, from the catalogues: `python -m tests.incidents`."""
+"""The known bugs in spec/incidents.md, from the catalogues: `python -m tests.incidents`."""
 
 import re
 from pathlib import Path
@@ -7,16 +7,16 @@ from spec.kinds import KINDS
 
 ROOT = Path(__file__).parent.parent
 INCIDENTS = ROOT / "spec" / "incidents.md"
-ENTRY = re.compile(r'^### <a id="(\w+)"></a>\1 (.+?)^- Mistakes:(.*?)$', re.M | re.S)
+ENTRY = re.compile(r'^### <a id="([\w-]+)"></a>\1:? (.+?)^- Known bugs:(.*?)$', re.M | re.S)
 
 
 def entries(text: str) -> dict[str, tuple[str, str]]:
-    """What is written about each class, and its line of mistakes."""
+    """Return the description of each class or published system, and its list of known bugs."""
     return {name: (words, mistakes.strip()) for name, words, mistakes in ENTRY.findall(text)}
 
 
 def mistakes(name: str) -> str:
-    """The mistakes that name a class, by the kind of subject that they spoil; empty without any."""
+    """Return the known bugs of a class, grouped by kind of target; empty if there are none."""
     found = {
         about: [f"`{x.name}`" for x in kind.mistakes.values() if x.incident == name]
         for about, kind in KINDS.items()
@@ -25,7 +25,10 @@ def mistakes(name: str) -> str:
 
 
 def filled(text: str) -> str:
-    """The file with its mistakes as they should be; why there are none is written by hand."""
+    """Return the file with its lists of known bugs up to date.
+
+    A class without known bugs keeps the reason that is written there by hand.
+    """
 
     def entry(match: re.Match[str]) -> str:
         name, _, written = match.groups()

@@ -1,31 +1,42 @@
-"""The published systems that this project was asked to cover, each written anew.
+"""New implementations of the five published systems that this project had to cover.
 
-    S0   list_of_heads        NumPy: heads in lists, gradients and a training step by hand
-    S1   einsum_layer         torch: self-attention in Einstein's notation
-    S2   single_head          NumPy: one head, all gradients, the published training loop
-    S3   scaled_dot_product   torch: output and weights of one head
-         naive_layer          torch: a loop over heads with projections of their own
-         efficient_layer      torch: one projection, split by a view
-         positions            torch: the sinusoidal table
-    S4   valid_lengths        NumPy: padded sequences, heads folded into the batch, feed-forward
+    list-of-heads     list_of_heads        NumPy: heads in lists, gradients and a training step
+                                           by hand
+    einsum-layer      einsum_layer         torch: self-attention in Einstein's notation
+    single-head       single_head          NumPy: one head, all gradients, the published
+                                           training loop
+    text-classifier   scaled_dot_product   torch: output and weights of one head
+                      naive_layer          torch: a loop over heads, each with its projections
+                      efficient_layer      torch: one projection, split by a view
+                      positions            torch: the sinusoidal table
+    valid-lengths     valid_lengths        NumPy: padded sequences, heads folded into the batch,
+                                           feed-forward
 
-    torch_names               S0 and S4 as layers under torch's names, to be judged as such
+`torch_names` wraps list-of-heads and valid-lengths as layers with torch's names, so that the
+clauses for layers can test them.
 
-Sources: S0, a blog post, "Multi-Head Attention from Scratch"; S1, a notebook by Z. Ramzi and
-G. Peyré; S2, a notebook; S3, a blog post with a text classifier, which is in
-`implementations.classifier`; S4, an article, "Understanding the Mathematics of Multi-Head
-Attention in Transformers". Each module opens with what its source publishes.
+Sources: list-of-heads is a blog post, "Multi-Head Attention from Scratch"; einsum-layer, a
+notebook by Z. Ramzi and G. Peyré; single-head, a notebook; text-classifier, a blog post with
+a text classifier, which is in `implementations.classifier`; valid-lengths, an article,
+"Understanding the Mathematics of Multi-Head Attention in Transformers". The docstring of each
+module lists what its source publishes.
 
-Four faults were published with them. They stand in `published_faults` and
-`published_faults_torch`, and these clauses refuse them:
+Four bugs were published with the systems. `published_faults` and `published_faults_torch` keep
+them, and the clauses named here reject them:
 
-    S0   dWq and dWk from the diagonal of the Jacobian, the values   A2 A3 S12 K2; L3 L14 L18 L22
-         twice in dWk; dWv and dWo are right
-    S1   exp of the scores as they are, which overflows              A1 S10; L1 L4
-    S3   the mean of the weights, also for who asks for every head   L4 L6 L7
-    S4   NaN where the valid length is 0                             A1 M9; L1 L31
+    list-of-heads     dWq and dWk use only the diagonal of the Jacobian, and dWk has the values
+                      twice; dWv and dWo are right.
+                      A2, A3, S12, K2 (gradients of a function);
+                      L3, L14, L18, L22 (gradients and training step of a layer)
+    einsum-layer      exp of the scores without subtracting the maximum, which overflows.
+                      A1, S10 (output, large scores); L1, L4 (output and weights of a layer)
+    text-classifier   the mean of the weights over the heads, even for a caller that requests
+                      the weights of every head.
+                      L4, L6, L7 (weights that a layer returns)
+    valid-lengths     NaN where the valid length is 0.
+                      A1, M9 (output, fully masked queries); L1, L31 (the same for a layer)
 
-What is here is certified, and held to what was published:
+The implementations here are certified, and agree with the published numbers:
 
     python -m spec certify implementations.systems.list_of_heads:attend
 """

@@ -1,19 +1,21 @@
-"""S1: torch, self-attention in Einstein's summation notation.
+"""The einsum-layer system: self-attention in torch, in Einstein's summation notation.
 
 Matrices (E, E) act on the left: k_s = K x_s, q_s = Q x_s, v_s = V x_s. A vector of width E
-is H vectors of width D = E / H, one after the other, and with b for the batch, s for a query,
-t for a key, h for a head, i for a column,
+consists of H vectors of width D = E / H, one after the other. The indices are b (batch),
+s (query), t (key), h (head) and i (column):
 
     scores  bshi,bthi->bhst    over sqrt(D)      u = softmax over t
-    mixture bhst,bthi->bshi    the heads side by side again: z_s (E)
+    mixture bhst,bthi->bshi    the heads concatenated again: z_s (E)
     y_s = L z_s
 
-No bias, no mask. Nothing is transposed or multiplied in a certain order by hand.
+There is no bias and no mask. The notation needs no explicit transposition and no explicit
+order of multiplication.
 
-Source S1 publishes this for X (8, 80, 12) and 2 heads, in float32, at a relative distance of
-1.9810291e-07 from `torch.nn.MultiheadAttention(bias=False)`. Its softmax takes exp of the
-scores as they are, which overflows; here the largest score of a row is subtracted first. See
-`published_faults_torch.softmax_without_the_maximum`.
+The source publishes this system for X (8, 80, 12) and 2 heads in float32, at a relative
+distance of 1.9810291e-07 from `torch.nn.MultiheadAttention(bias=False)`. Its softmax takes the
+exponential without subtracting the maximum, which overflows. The softmax here subtracts the
+largest score of a row first. `published_faults_torch.softmax_without_the_maximum` keeps the
+published one.
 """
 
 from collections.abc import Callable
@@ -24,8 +26,8 @@ from torch import Tensor, nn
 
 
 def softmax(scores: Tensor) -> Tensor:
-    """exp(s_t) / sum_t exp(s_t) along the last axis, the largest s subtracted first."""
-    top = scores.detach().amax(dim=-1, keepdim=True)  # a constant: a common shift changes nothing
+    """Return exp(s_t) / sum_t exp(s_t) along the last axis, after subtracting the largest s."""
+    top = scores.detach().amax(dim=-1, keepdim=True)  # a constant: a common shift cancels
     e = (scores - top).exp()
     return e / e.sum(dim=-1, keepdim=True)
 
@@ -33,7 +35,7 @@ def softmax(scores: Tensor) -> Tensor:
 def mixed(
     q: Tensor, k: Tensor, v: Tensor, normalised: Callable[[Tensor], Tensor] = softmax
 ) -> tuple[Tensor, Tensor]:
-    """The output (B, N, H, E) and the weights (B, H, N, M), the length before the heads.
+    """Return the output (B, N, H, E) and the weights (B, H, N, M).
 
     q (B, N, H, D), k (B, M, H, D), v (B, M, H, E). normalised: the softmax, along the last axis.
     """
@@ -44,9 +46,9 @@ def mixed(
 def multi_head_attention(
     x: Tensor, key: Tensor, query: Tensor, value: Tensor, output: Tensor, heads: int
 ) -> Tensor:
-    """y_s = L z_s for matrices K, Q, V, L (E, E) that act on the left.   x: (B, N, E)
+    """Return y_s = L z_s for matrices K, Q, V, L (E, E) that act on the left.   x: (B, N, E)
 
-    Raises ValueError: the heads do not divide E.
+    Raises ValueError if the number of heads does not divide E.
     """
     q, k, v = (projected(x, matrix, heads) for matrix in (query, key, value))
     z, _ = mixed(q, k, v)
@@ -54,7 +56,7 @@ def multi_head_attention(
 
 
 def projected(x: Tensor, matrix: Tensor, heads: int) -> Tensor:
-    """W x_s for every s, split into heads.   (B, N, E) to (B, N, H, D)"""
+    """Return W x_s for every s, split into heads.   (B, N, E) to (B, N, H, D)"""
     E = matrix.shape[0]
     if E % heads:
         raise ValueError(f"{heads} heads do not divide a width of {E}")
@@ -62,10 +64,10 @@ def projected(x: Tensor, matrix: Tensor, heads: int) -> Tensor:
 
 
 class EinsumLayer(nn.Module):
-    """The same as a layer that is called like torch's, under torch's names for the matrices.
+    """The same computation as a layer with torch's call signature and parameter names.
 
-    Queries, keys and values may be three sequences: the notation does not mind. Nor does it
-    mind biases, which S1 leaves out.
+    Queries, keys and values may be three sequences, and the layer can have biases. The notation
+    stays the same. The source has no biases.
     """
 
     softmax = staticmethod(softmax)
@@ -73,9 +75,9 @@ class EinsumLayer(nn.Module):
     def __init__(
         self, embed_dim: int, num_heads: int, bias: bool = True, batch_first: bool = True
     ) -> None:
-        """Draws normal matrices, as the source does, but of variance 1 / E.
+        """Draw normal matrices, as the source does, but with variance 1 / E.
 
-        Raises ValueError: the heads do not divide the width, or the batch is not first.
+        Raises ValueError if num_heads does not divide embed_dim, or if batch_first is False.
         """
         super().__init__()
         if embed_dim % num_heads or not batch_first:
@@ -95,7 +97,10 @@ class EinsumLayer(nn.Module):
         need_weights: bool = True,
         average_attn_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
-        """The output (B, N, E), and the weights (B, N, M), averaged over the heads, or of each."""
+        """Return the output (B, N, E) and the weights, or None in place of the weights.
+
+        The weights are the mean over the heads (B, N, M), or those of each head (B, H, N, M).
+        """
         q, k, v = (self.split(x, role) for role, x in enumerate((query, key, value)))
         z, u = mixed(q, k, v, self.softmax)
         y = torch.einsum("ij,bsj->bsi", self.out_proj.weight, z.flatten(start_dim=2))
@@ -105,7 +110,7 @@ class EinsumLayer(nn.Module):
         return y, u.mean(dim=1) if average_attn_weights else u
 
     def split(self, x: Tensor, role: int) -> Tensor:
-        """The queries (role 0), keys (1) or values (2) of each head.   (B, L, E) to (B, L, H, D)"""
+        """Project to queries (role 0), keys (1) or values (2).   (B, L, E) to (B, L, H, D)"""
         y = projected(x, self.in_proj_weight.chunk(3)[role], self.num_heads)
         if self.in_proj_bias is None:
             return y
@@ -113,7 +118,7 @@ class EinsumLayer(nn.Module):
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """The mixture alone, with the heads before the length.
+    """Return the output without projections, with the heads before the length.
 
     query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E).
     """
@@ -122,7 +127,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 
 
 def weights(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """u_st.   (B, H, N, M)"""
+    """Return the weights u_st.   (B, H, N, M)"""
     q, k, v = (x.transpose(1, 2) for x in (query, key, value))
     return mixed(q, k, v)[1]
 

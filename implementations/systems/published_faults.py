@@ -1,15 +1,16 @@
-"""What S0 and S4 publish and should not, kept so that certification can refuse it.
+"""The published bugs of list-of-heads and valid-lengths, kept so that certification rejects them.
 
-Each function is named after what is wrong with it. Beside it stands the layer that has the
-fault, and an attention function if the fault shows in one:
+Each function is named after its bug. The table lists the layer that has the bug, and below it an
+attention function that shows the bug:
 
-    takes_the_diagonal_for_the_jacobian   S0   DiagonalForTheJacobian
-                                               differentiates_softmax_by_element
-    softmax_of_nothing_is_nan             S4   NothingIsNaN
-                                               attends_to_nothing_as_nan
+    takes_the_diagonal_for_the_jacobian   list-of-heads   DiagonalForTheJacobian
+                                                          differentiates_softmax_by_element
+    softmax_of_nothing_is_nan             valid-lengths   NothingIsNaN
+                                                          attends_to_nothing_as_nan
 
-The specification has these among its mistakes. S0's gradient is two of them at once, and the
-first of its two is there for functions too, from where the function here is taken.
+The specification has these bugs in its catalogues of known bugs. The gradient of list-of-heads
+combines two of them. The first of the two also exists for functions, in the attention chapter,
+from which `differentiates_softmax_by_element` is imported.
 """
 
 import numpy as np
@@ -33,16 +34,17 @@ __all__ = [
 def takes_the_diagonal_for_the_jacobian(
     weights: Weights, query: Array, key: Array, value: Array, dout: Array
 ) -> Weights:
-    """S0's gradients for a cotangent: those of Wo and Wv are right, the others not.
+    """Return the published gradients: those of Wo and Wv are right, the others are wrong.
 
         dWq_h = Q^T A_h V_h^T B_h K_h        dWk_h = K^T (V_h^T A_h V_h^T B_h)^T
 
-    With B_h = S_h (1 - S_h) / sqrt(D), entry by entry: the diagonal of the Jacobian of the
-    softmax, where s_i s_j stands beside it. It is then multiplied as a matrix, where even
-    the diagonal would multiply entry by entry; and Q_h is not in dWk_h at all, but V_h twice.
-    With one token S = 1 and B = 0, which is right, for one token has nothing to choose.
+    B_h = S_h (1 - S_h) / sqrt(D), element by element, is only the diagonal of the Jacobian of
+    the softmax; the terms -s_i s_j off the diagonal are missing. The code then multiplies by
+    B_h as a matrix, although even the diagonal would multiply element by element. dWk_h
+    contains V_h twice, and no Q_h. With one token, S = 1 and B = 0, which is right: the
+    weight of a single key is constant.
 
-    Raises ValueError: there are not as many keys as queries, for then nothing fits.
+    Raises ValueError if there are not as many keys as queries: the shapes then do not match.
     """
     _, heads, joined = forward(weights, query, key, value)
     columns = np.split(dout @ weights.output.T, len(heads), axis=-1)
@@ -57,19 +59,21 @@ def takes_the_diagonal_for_the_jacobian(
 
 
 class DiagonalForTheJacobian(ListOfHeadsLayer):
-    """S0 with the gradients that it publishes, wherever they have a shape: with as many keys
-    as queries. The derivatives by the inputs, which it does not publish, are right.
+    """The list-of-heads layer with its published gradients.
+
+    They exist only for as many keys as queries; otherwise this layer uses the right gradients.
+    The gradients of the inputs, which the source does not publish, are right.
     """
 
     def differentiated(self, inputs: Inputs, dout: Array) -> Weights:
-        """The derivatives by the matrices: of these, dWq and dWk are wrong."""
+        """Return the gradients of the matrices, of which dWq and dWk are wrong."""
         square = inputs[0].shape[1] == inputs[1].shape[1]
         found = takes_the_diagonal_for_the_jacobian if square else backward
         return found(self.weights, *inputs, dout)
 
 
 def softmax_of_nothing_is_nan(s: Array) -> Array:
-    """S4's softmax: the largest of no scores is -inf, and -inf - (-inf) is NaN."""
+    """Return the softmax of valid-lengths: NaN for a row of -inf, as -inf - (-inf) is NaN."""
     with np.errstate(invalid="ignore"):
         e = np.exp(s - s.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
@@ -78,14 +82,14 @@ def softmax_of_nothing_is_nan(s: Array) -> Array:
 def attends_to_nothing_as_nan(
     query: Array, key: Array, value: Array, attn_mask: Array | None = None
 ) -> Array:
-    """S4's attention: a query from which every key is hidden gets NaN.
+    """Return the attention of valid-lengths as published: NaN for a fully masked query.
 
     query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E).
-    attn_mask: True where a query may attend to a key. Raises TypeError: an additive mask.
+    attn_mask: True where a query may attend to a key. Raises TypeError for an additive mask.
     """
     if attn_mask is not None and attn_mask.dtype != bool:
         raise TypeError("valid lengths hide keys, and add nothing to the scores of others")
-    with np.errstate(over="ignore", invalid="ignore"):  # a hidden key may hold anything
+    with np.errstate(over="ignore", invalid="ignore"):  # a masked key may hold anything
         s = query @ key.swapaxes(-1, -2) / root(query)
     seen = True if attn_mask is None else attn_mask
     return softmax_of_nothing_is_nan(np.where(seen, s, -np.inf).astype(s.dtype)) @ value
@@ -96,6 +100,6 @@ class _NothingIsNaN(ValidLengthsLayer):
 
 
 class NothingIsNaN(PaddedLayer):
-    """S4 as published: a sequence of valid length 0 makes its queries NaN."""
+    """The valid-lengths layer as published: NaN for the queries of a sequence of length 0."""
 
     made = _NothingIsNaN

@@ -1,11 +1,14 @@
-"""What S1 and S3 publish and should not, kept so that certification can refuse it.
+"""The published bugs of einsum-layer and text-classifier, kept so that certification rejects them.
 
-    softmax_without_the_maximum   S1   WithoutTheMaximum, attends_without_the_maximum
-    AlwaysAverages                S3   returns the mean of the weights over the heads, asked or not
+    softmax_without_the_maximum   einsum-layer      WithoutTheMaximum,
+                                                    attends_without_the_maximum
+    AlwaysAverages                text-classifier   always returns the mean of the weights over
+                                                    the heads
 
-S1's overflow is among the mistakes of the specification, for functions and for layers. S3's
-choice is no fault where nobody can ask for anything else, as with the layers it publishes. It
-is one in the place of torch's layer, which returns the weights of every head to whoever asks.
+The overflow of einsum-layer is a known bug of the specification, for functions and for layers.
+The mean of text-classifier is no bug in the layers that its source publishes: their caller
+cannot request anything else. It is a bug in a replacement of torch's layer, which returns the
+weights of every head on request.
 """
 
 import torch
@@ -16,7 +19,7 @@ from implementations.systems.einsum_layer import EinsumLayer, mixed
 
 
 def softmax_without_the_maximum(scores: Tensor) -> Tensor:
-    """S1's softmax: NaN once a score passes 88.7 in float32, or 709.7 in float64.
+    """Return the softmax of einsum-layer: NaN for scores above 88.7 (float32) or 709.7 (float64).
 
     exp overflows there, and inf / inf is NaN.
     """
@@ -25,7 +28,7 @@ def softmax_without_the_maximum(scores: Tensor) -> Tensor:
 
 
 def attends_without_the_maximum(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """S1's attention.
+    """Return the attention of einsum-layer as published.
 
     query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E).
     """
@@ -34,13 +37,13 @@ def attends_without_the_maximum(query: Tensor, key: Tensor, value: Tensor) -> Te
 
 
 class WithoutTheMaximum(EinsumLayer):
-    """S1 as published: large scores make its output NaN."""
+    """The einsum-layer system as published: large scores make its output NaN."""
 
     softmax = staticmethod(softmax_without_the_maximum)
 
 
 class AlwaysAverages(EfficientLayer):
-    """S3 as published: the weights of the heads cannot be had."""
+    """The layer of text-classifier as published: it cannot return the weights of each head."""
 
     def forward(
         self,
@@ -50,6 +53,6 @@ class AlwaysAverages(EfficientLayer):
         need_weights: bool = True,
         average_attn_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
-        """The output (B, N, E), and the mean of the weights, whatever is asked.   (B, N, M)"""
+        """Return the output (B, N, E) and always the mean of the weights (B, N, M)."""
         del average_attn_weights
         return super().forward(query, key, value, need_weights, True)

@@ -1,11 +1,12 @@
-"""S3: torch, scaled dot-product attention that returns the weights beside the output.
+"""Scaled dot-product attention of text-classifier in torch: it returns the output and the weights.
 
     weights = softmax(q k^T / sqrt(D))        out = weights v
 
-Keys and values default to the queries: self-attention. Axes before the last two are carried
-along, so that the same lines serve a sequence, a batch, and a batch of heads. No mask.
+Keys and values default to the queries: self-attention. The function keeps all axes before the
+last two, so the same lines serve a sequence, a batch, and a batch of heads. There is no mask.
 
-Source S3 publishes this function, and that it agrees with torch's own on (2, 3, 6).
+The source of text-classifier publishes this function, and its agreement with torch's function
+on (2, 3, 6).
 """
 
 import torch
@@ -15,10 +16,10 @@ from torch import Tensor
 def scaled_dot_product_attention(
     query: Tensor, key: Tensor | None = None, value: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The output (..., N, E) and the weights (..., N, M).
+    """Return the output (..., N, E) and the weights (..., N, M).
 
     query (..., N, D), key (..., M, D), value (..., M, E).
-    Raises ValueError: queries and keys differ in width.
+    Raises ValueError if queries and keys differ in head size.
     """
     key = query if key is None else key
     value = query if value is None else value
@@ -30,7 +31,7 @@ def scaled_dot_product_attention(
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """The output alone.
+    """Return only the output.
 
     query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E).
     """
@@ -38,7 +39,7 @@ def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 
 
 def weights(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """The weights alone.   (B, H, N, M)"""
+    """Return only the weights.   (B, H, N, M)"""
     return scaled_dot_product_attention(query, key, value)[1]
 
 

@@ -1,13 +1,13 @@
-"""S0 and S4 as layers that are built, loaded and called like torch's.
+"""Wrappers of list-of-heads and valid-lengths as layers with torch's names and call.
 
-Section L of the specification puts its questions to such layers. What a source does not have
-is not declared, and so not asked: neither has masks of its own, S4 has no gradients, and
-neither returns its weights. Two things are added, to speak torch's language:
+Section L (layers) of the specification tests such layers. A wrapper declares only what its
+source has, so clauses that need more are not tested. Neither system accepts attention masks
+or returns its weights, and valid-lengths has no gradients. Two additions match torch's interface:
 
-    S0   biases: a feature of the input that is always one, and one more row of each matrix
-    S4   the padding mask of a batch, read as its valid lengths
+    list-of-heads   biases: an input feature that is always one, and one more row of each matrix
+    valid-lengths   the padding mask of a batch, read as its valid lengths
 
-Sources of torch, S1 and S3, are layers of this kind as they stand.
+The systems in torch, einsum-layer and text-classifier, are such layers without a wrapper.
 """
 
 import numpy as np
@@ -24,10 +24,10 @@ Inputs = tuple[Array, Array, Array]
 
 
 class ListOfHeadsLayer:
-    """S0, with biases if asked for, a backward pass, and a step of gradient descent."""
+    """The list-of-heads layer, with optional biases, a backward pass, and a training step."""
 
     def __init__(self, embed_dim: int, num_heads: int, bias: bool = True) -> None:
-        """Draws normal matrices. Raises ValueError: the heads do not divide the width."""
+        """Draw normal matrices. Raises ValueError if num_heads does not divide embed_dim."""
         self.num_heads = num_heads
         self.weights = list_of_heads.drawn(embed_dim, num_heads, np.random.default_rng(0))
         self.output_bias = np.zeros(embed_dim) if bias else None
@@ -39,29 +39,29 @@ class ListOfHeadsLayer:
         self._seen: Inputs | None = None
 
     def load_state_dict(self, state: Named) -> None:
-        """Take these parameters, head by head."""
+        """Load these parameters, head by head."""
         p = parameters_of(state)
         pairs = (p.W_q, p.b_q), (p.W_k, p.b_k), (p.W_v, p.b_v)
         q, k, v = (self._cut(W, b) for W, b in pairs)
         self.weights, self.output_bias = Weights(q, k, v, p.W_o.T.copy()), p.b_o
 
     def state_dict(self) -> Named:
-        """The parameters under torch's names."""
+        """Return the parameters under torch's names."""
         return self._named(self.weights, self.output_bias)
 
     def __call__(self, query: Array, key: Array, value: Array) -> Array:
-        """The output (B, N, E), and what it came from is kept for `backward`.
+        """Return the output (B, N, E), and keep the inputs for `backward`.
 
-        query (B, N, E), key and value (B, M, E). Raises ValueError: no batch axis.
+        query (B, N, E), key and value (B, M, E). Raises ValueError if there is no batch axis.
         """
         self._seen = self._with_one(query), self._with_one(key), self._with_one(value)
         out, _, _ = list_of_heads.forward(self.weights, *self._seen)
         return out if self.output_bias is None else out + self.output_bias
 
     def backward(self, dout: Array) -> tuple[Array, Array, Array, Named]:
-        """The derivatives of <dout, out> by query, key and value, and by the parameters.
+        """Return the gradients of <dout, out> for query, key and value, and for the parameters.
 
-        Raises RuntimeError: there was no call.
+        Raises RuntimeError if there was no call.
         """
         if self._seen is None:
             raise RuntimeError("there was no call to differentiate")
@@ -72,11 +72,11 @@ class ListOfHeadsLayer:
         return dquery, dkey, dvalue, self._named(*self.gradients)
 
     def differentiated(self, inputs: Inputs, dout: Array) -> Weights:
-        """The derivatives by the matrices."""
+        """Return the gradients of the matrices."""
         return list_of_heads.backward(self.weights, *inputs, dout)
 
     def step(self, rate: float) -> None:
-        """One step down the slope that the last `backward` found."""
+        """Take one step of gradient descent along the gradients of the last `backward`."""
         if self.gradients is None:
             raise RuntimeError("there is no gradient to descend along")
         slopes, of_bias = self.gradients
@@ -85,19 +85,19 @@ class ListOfHeadsLayer:
             self.output_bias = self.output_bias - rate * of_bias
 
     def _with_one(self, x: Array) -> Array:
-        """The input, and where there are biases a feature that is one."""
+        """Return the input, with one more feature that is always one if there are biases."""
         if x.ndim != 3:
             raise ValueError(f"got shape {x.shape}, want (batch, length, width)")
         one = np.ones((*x.shape[:2], 1), x.dtype)
         return x if self.output_bias is None else np.concatenate([x, one], axis=-1)
 
     def _cut(self, W: Array, b: Array | None) -> list[Array]:
-        """A matrix (E, E) that acts on the left, and its bias, as one (E + 1, D) a head."""
+        """Return a left-acting matrix (E, E) and its bias as one matrix (E + 1, D) per head."""
         whole = W.T if b is None else np.concatenate([W.T, b[None]])
         return [x.copy() for x in np.split(whole, self.num_heads, axis=1)]
 
     def _named(self, weights: Weights, output_bias: Array | None) -> Named:
-        """Matrices in lists, or their gradients, under torch's names."""
+        """Return matrices in lists, or their gradients, under torch's names."""
         E = len(weights.output)
         whole = {x: np.hstack(ws).T for x, ws in zip("qkv", weights[:3], strict=True)}
         found = {f"W_{x}": W[:, :E] for x, W in whole.items()} | {"W_o": weights.output.T}
@@ -107,17 +107,17 @@ class ListOfHeadsLayer:
 
 
 class PaddedLayer:
-    """S4, with the padding mask of torch for its valid lengths."""
+    """The valid-lengths layer, with torch's padding mask in place of valid lengths."""
 
     made = ValidLengthsLayer
 
     def __init__(self, embed_dim: int, num_heads: int, bias: bool = True) -> None:
-        """Raises ValueError: the heads do not divide the width."""
+        """Raises ValueError if num_heads does not divide embed_dim."""
         self.bias = bias
         self.layer = self.made(embed_dim, num_heads, np.random.default_rng(0), bias)
 
     def load_state_dict(self, state: Named) -> None:
-        """Take these parameters; where there are no biases, they are zeros."""
+        """Load these parameters; missing biases become zeros."""
         p, inner = parameters_of(state), self.layer
         inner.query, inner.key, inner.value, inner.output = (
             W.T.copy() for W in (p.W_q, p.W_k, p.W_v, p.W_o)
@@ -126,7 +126,7 @@ class PaddedLayer:
         inner.query_bias, inner.key_bias, inner.value_bias, inner.output_bias = biases
 
     def state_dict(self) -> Named:
-        """The parameters under torch's names."""
+        """Return the parameters under torch's names."""
         x = self.layer
         matrices = (W.T for W in (x.query, x.key, x.value, x.output))
         biases = (x.query_bias, x.key_bias, x.value_bias, x.output_bias) if self.bias else ()
@@ -135,9 +135,9 @@ class PaddedLayer:
     def __call__(
         self, query: Array, key: Array, value: Array, key_padding_mask: Array | None = None
     ) -> Array:
-        """The output (B, N, E). key_padding_mask (B, M): True where a key is padding.
+        """Return the output (B, N, E). key_padding_mask (B, M): True where a key is padding.
 
-        Raises ValueError: no batch axis, or padding that does not come last.
+        Raises ValueError if there is no batch axis, or if padding does not come last.
         """
         if query.ndim != 3:
             raise ValueError(f"got shape {query.shape}, want (batch, length, width)")
@@ -146,7 +146,10 @@ class PaddedLayer:
 
 
 def lengths(padding: Array) -> Array:
-    """How many keys come before the padding. Raises ValueError: some come after.   (B, M): (B,)"""
+    """Return the number of keys before the padding.   (B, M) to (B,)
+
+    Raises ValueError if some keys come after the padding.
+    """
     found = np.logical_not(padding).sum(axis=1)
     if ((np.arange(padding.shape[1]) >= found[:, None]) != padding).any():
         raise ValueError("padding comes last in a sequence that has a valid length")

@@ -1,18 +1,18 @@
-"""S4: NumPy, sequences padded to one length, and heads folded into the batch.
+"""The valid-lengths system: NumPy, padded sequences, and heads folded into the batch.
 
     fold     (B, L, E) -> (B, L, H, D) -> (B, H, L, D) -> (B H, L, D),   D = E / H
     scores   q k^T / sqrt(D), and -inf at every key j >= valid_len
-    unfold   the way back, then times Wo
+    unfold   the inverse of fold, then times Wo
 
-Matrices (E, E) act on the right, with biases if asked for; a valid length of each sequence,
-repeated for every head, says how much of it is no padding.
+Matrices (E, E) act on the right, and biases are optional. Each sequence has a valid length,
+repeated for every head: the number of its tokens before the padding.
 
-A sequence of valid length 0 leaves nothing to attend to: its queries are idle, and get zeros
-before the last projection. Source S4 publishes NaN there, -inf - (-inf): see
-`published_faults.softmax_of_nothing_is_nan`. It publishes the shape (2, 4, 100) for a width of
-100, 5 heads, 4 queries, 6 keys and valid lengths (3, 2), and describes, without code, the
-position-wise feed-forward network max(0, x W1 + b1) W2 + b2 (Vaswani et al. 2017, section
-3.3). A dropout that its layer takes and never uses is not taken here.
+In a sequence of valid length 0, all queries are fully masked. They get zeros before the last
+projection. The source publishes NaN there, from -inf - (-inf):
+`published_faults.softmax_of_nothing_is_nan` keeps it. The source publishes the shape (2, 4, 100)
+for a width of 100, 5 heads, 4 queries, 6 keys and valid lengths (3, 2). It describes, without
+code, the position-wise feed-forward network max(0, x W1 + b1) W2 + b2 (Vaswani et al. 2017,
+section 3.3). Its layer has a dropout argument that it never uses; this layer has none.
 """
 
 import numpy as np
@@ -21,24 +21,24 @@ from spec.notation import Array
 
 
 def fold(x: Array, H: int) -> Array:
-    """Heads become so many more sequences.   (B, L, E) to (B H, L, D)"""
+    """Turn each head into a separate sequence.   (B, L, E) to (B H, L, D)"""
     B, L, E = x.shape
     return x.reshape(B, L, H, E // H).transpose(0, 2, 1, 3).reshape(B * H, L, E // H)
 
 
 def unfold(x: Array, H: int) -> Array:
-    """The inverse: heads side by side again.   (B H, L, D) to (B, L, E)"""
+    """Concatenate the heads again, the inverse of `fold`.   (B H, L, D) to (B, L, E)"""
     BH, L, D = x.shape
     return x.reshape(BH // H, H, L, D).transpose(0, 2, 1, 3).reshape(BH // H, L, H * D)
 
 
 def visible(valid_lens: Array, M: int) -> Array:
-    """True at the keys before the valid length.   (B,) to (B, 1, M)"""
+    """Return True at the keys before the valid length.   (B,) to (B, 1, M)"""
     return (np.arange(M) < valid_lens[:, None])[:, None, :]
 
 
 def softmax(s: Array) -> Array:
-    """exp(s_j) / sum_j exp(s_j) along the last axis; zero where every score is -inf."""
+    """Return exp(s_j) / sum_j exp(s_j) along the last axis; zero if every score is -inf."""
     top = s.max(axis=-1, keepdims=True)
     e = np.exp(s - np.where(np.isneginf(top), 0, top))
     total = e.sum(axis=-1, keepdims=True)
@@ -46,8 +46,8 @@ def softmax(s: Array) -> Array:
 
 
 def scores(q: Array, k: Array, seen: Array | None) -> Array:
-    """q k^T / sqrt(D), and -inf where a key is hidden.   (B H, N, M)"""
-    with np.errstate(over="ignore", invalid="ignore"):  # a hidden key may hold anything
+    """Return q k^T / sqrt(D), and -inf where a key is masked.   (B H, N, M)"""
+    with np.errstate(over="ignore", invalid="ignore"):  # a masked key may hold anything
         s = q @ k.swapaxes(-1, -2) / np.sqrt(q.dtype.type(q.shape[-1]))
     return s if seen is None else np.where(seen, s, -np.inf).astype(s.dtype)
 
@@ -60,9 +60,9 @@ class ValidLengthsLayer:
     def __init__(
         self, num_hiddens: int, num_heads: int, chance: np.random.Generator, bias: bool = False
     ) -> None:
-        """Draws every number from U[0, 1), as the source does.
+        """Draw every number from U[0, 1), as the source does.
 
-        Raises ValueError: the heads do not divide the width.
+        Raises ValueError if num_heads does not divide num_hiddens.
         """
         if num_hiddens % num_heads:
             raise ValueError(f"{num_heads} heads do not divide a width of {num_hiddens}")
@@ -75,10 +75,10 @@ class ValidLengthsLayer:
     def forward(
         self, queries: Array, keys: Array, values: Array, valid_lens: Array | None = None
     ) -> Array:
-        """The output (B, N, E) for queries (B, N, E), keys and values (B, M, E).
+        """Return the output (B, N, E) for queries (B, N, E), keys and values (B, M, E).
 
-        valid_lens: (B,); keys at and after it are hidden. None hides nothing.
-        Raises ValueError: valid_lens of another shape.
+        valid_lens: (B,); keys at this position and later are masked. None masks nothing.
+        Raises ValueError if valid_lens has another shape.
         """
         seen = None
         if valid_lens is not None:
@@ -95,7 +95,7 @@ class ValidLengthsLayer:
 def feed_forward(
     x: Array, first: Array, first_bias: Array, second: Array, second_bias: Array
 ) -> Array:
-    """max(0, x W1 + b1) W2 + b2, each position by itself.   (B, L, E) to (B, L, E)
+    """Return max(0, x W1 + b1) W2 + b2, each position separately.   (B, L, E) to (B, L, E)
 
     first (E, F), first_bias (F,), second (F, E), second_bias (E,).
     """
@@ -103,9 +103,9 @@ def feed_forward(
 
 
 def weights(query: Array, key: Array, value: Array, attn_mask: Array | None = None) -> Array:  # noqa: ARG001
-    """The weights of every head.   (B, H, N, M)
+    """Return the weights of every head.   (B, H, N, M)
 
-    Raises TypeError: an additive mask.
+    Raises TypeError for an additive mask.
     """
     (B, H, N, _), M = query.shape, key.shape[2]
     if attn_mask is None:
@@ -119,7 +119,7 @@ def weights(query: Array, key: Array, value: Array, attn_mask: Array | None = No
 
 
 def attend(query: Array, key: Array, value: Array, attn_mask: Array | None = None) -> Array:
-    """Folded heads attend, the projections left out.
+    """Return the attention of folded heads, without projections.
 
     query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E).
     attn_mask: True where a query may attend to a key; valid lengths are such a mask.
