@@ -87,7 +87,7 @@ WORDS: Mapping[str, Feature] = {
     "a window": WINDOW.asked,
     "a left window bound": lambda p: p.window[0] is not None,
     "a right window bound": lambda p: p.window[1] is not None,
-    "a one-sided window": lambda p: (p.window[0] is None) != (p.window[1] is None),
+    "a window with one bound": lambda p: (p.window[0] is None) != (p.window[1] is None),
     "a window bound of zero": lambda p: 0 in p.window,
     "a key before the window": partial(forms.beside_the_window, 0),
     "a key after the window": partial(forms.beside_the_window, 1),

@@ -37,7 +37,7 @@ def test_what_is_always_causal_is_certified_once_that_is_declared() -> None:
     held = {"A1", "S1", "C2", "C3", "C8", "C15", "P4", "T4"}
     assert {number for number in held if seen[number] == "holds"} == held
     assert seen["C6"] == "not offered"
-    assert "see the future (" in " ".join(str(declared).split())
+    assert "attend to future keys (" in " ".join(str(declared).split())
     assert "refused" not in declared.ledger or not declared.ledger["refused"]
 
 

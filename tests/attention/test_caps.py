@@ -73,7 +73,7 @@ def test_who_refuses_a_mask_beside_it_is_asked_for_caps_alone():
     assert outcomes(certificate)["U6"] == outcomes(certificate)["U5"] == "refused"
     assert outcomes(certificate)["U1"] == outcomes(certificate)["U12"] == "holds"
     (refusal,) = certificate.refusals
-    assert refusal.what == "takes a mask and a cap together"
+    assert refusal.what == "takes a mask and a soft-cap together"
 
 
 def test_who_takes_a_cap_and_ignores_it_is_refused():

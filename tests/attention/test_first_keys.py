@@ -41,8 +41,8 @@ def test_who_takes_them_from_the_window_is_told_where(clauses):
     certificate = certify(from_the_window, **SMALL, clauses=clauses)
     assert len(certificate.causes) == 1
     told = " ".join(str(certificate).split())
-    assert "where a leading key before the window" in told, told
-    assert "looks like takes_first_keys_from_the_window" in told, told
+    assert "with a leading key before the window" in told, told
+    assert "(takes_first_keys_from_the_window, " in told, told
 
 
 def test_they_are_keys_of_the_text():
@@ -88,5 +88,7 @@ def refuses_sinks(
 def test_what_is_refused_beside_them_is_told_once_and_not_asked():
     certificate = certify(refuses_sinks, **SMALL)
     assert certificate.passed, str(certificate)
-    assert "unsupported: takes first keys and sinks together [float32]" in str(certificate)
+    assert "unsupported: takes leading keys and attention sinks together [float32]" in str(
+        certificate
+    )
     assert "sometimes raises" not in str(certificate)

@@ -75,7 +75,7 @@ def test_both_are_declared_on_the_command_line() -> None:
         "certify", "implementations.dense:attend", "--convention", "fully-masked-bias=none"
     )
     assert unknown.returncode == 2
-    assert "choose from as idle, zero, nan, uniform" in unknown.stderr
+    assert "choose from as-fully-masked, zero, nan, uniform" in unknown.stderr
 
 
 def test_who_hides_a_row_settles_what_it_follows() -> None:

@@ -40,7 +40,7 @@ def test_what_a_library_has_and_says_are_options_and_choices(library: Library) -
 @each
 def test_a_library_says_nothing_about_what_it_does_not_have(library: Library) -> None:
     """What a row that sees nothing returns is asked of everybody."""
-    about = {QUESTIONS[name].about for name in library.says if name != "idle"}
+    about = {QUESTIONS[name].about for name in library.says if name != "fully-masked"}
     assert about <= {*library.called}
 
 
@@ -64,7 +64,7 @@ def test_a_question_is_about_an_option_and_people_disagree(name: str) -> None:
 
 def test_choices_of_conventions_have_their_names() -> None:
     shared = {*QUESTIONS} & {*CONVENTIONS}
-    assert shared >= {"causal", "window-alignment", "cap", "idle"}
+    assert shared >= {"causal", "window-alignment", "softcap", "fully-masked"}
     for name in shared:
         assert {*QUESTIONS[name].choices} - {*CONVENTIONS[name]} <= UNDECLARED.get(name, set()), (
             name

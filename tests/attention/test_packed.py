@@ -97,7 +97,7 @@ def test_other_corners_are_declared_and_recognised(broken: Any, kept: Any) -> No
     undeclared = certify(target, **FEW, clauses=broken)
     assert not undeclared.passed
     assert "--convention causal=top-left" in str(undeclared)
-    likened = re.findall(r"looks like (\w+) \(", str(undeclared))
+    likened = re.findall(r"\((\w+), [\w-]+(?: in spec/incidents.md.*?)?\)", str(undeclared))
     assert likened  # whoever has that corner is like it, right or not
     assert {*likened} <= {target.__name__, "starts_every_text_anew"}
     assert certify(target, **FEW, clauses=kept, conventions={"causal": "top-left"}).passed

@@ -70,7 +70,7 @@ def test_who_refuses_causality_beside_it_is_asked_for_sinks_alone():
     certificate = certify(not_beside_causality, **SMALL)
     assert certificate.passed, str(certificate)
     (refusal,) = certificate.refusals
-    assert refusal.what == "takes causal and sinks together"
+    assert refusal.what == "takes causal and attention sinks together"
 
 
 @pytest.fixture(scope="module")

@@ -88,7 +88,7 @@ def test_who_refuses_a_mask_beside_them_is_asked_for_slopes_alone():
     assert outcomes(certificate)["Y15"] in ("refused", "not offered")
     assert outcomes(certificate)["Y5"] == outcomes(certificate)["Y12"] == "holds"
     (refusal,) = certificate.refusals
-    assert refusal.what == "takes a mask and slopes together"
+    assert refusal.what == "takes a mask and ALiBi slopes together"
 
 
 def test_who_has_one_slope_for_every_sequence_is_asked_for_no_others():
@@ -111,7 +111,7 @@ def test_who_takes_slopes_and_ignores_them_is_refused(fast):
 def test_places_and_signs_are_conventions(target, name, choice):
     undeclared = certify(target, **SMALL, fail_fast=True)
     assert not undeclared.passed
-    assert f'--convention "{name}={choice}"' in str(undeclared)
+    assert f"--convention {name}={choice}" in str(undeclared)
     declared = certify(target, **SMALL, conventions={name: choice})
     assert declared.passed, str(declared)
     other = certify(known_as, **SMALL, conventions={name: choice}, fail_fast=True)

@@ -68,7 +68,7 @@ def filled(query, key, value, window_size=UNBOUNDED):
 def test_what_becomes_of_idle_queries_is_recognised_by_windows_alone():
     certificate = certify(filled, **SMALL)
     (cause,) = certificate.causes
-    assert "right under the convention fully-masked=uniform" in cause.lens
+    assert "correct under the convention fully-masked=uniform" in cause.lens
     declared = certify(filled, **SMALL, conventions={"fully-masked": "uniform"})
     assert declared.passed, str(declared)
 

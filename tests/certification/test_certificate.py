@@ -51,7 +51,7 @@ def test_float64_in_float32_is_told_in_words():
         assert outcomes[number, "float32"].outcome == "holds"
     assert certificate.region.sentence == "not float64"
     assert certificate.region.passed
-    assert "\nfloat64: A 0/1\n" in str(certificate)
+    assert "\nfloat64: agreement 0/1\n" in str(certificate)
 
 
 def test_who_is_off_by_a_constant_is_not_told_to_compute_in_float32():
@@ -144,7 +144,10 @@ def test_a_budget_that_is_spent_leaves_the_rest_blocked():
         ({"clauses": "Q99"}, "unknown clause 'Q99'"),
         ({"dtypes": "float8"}, "unknown dtype 'float8'"),
         ({"dtypes": "bfloat16", "backend": "numpy"}, "the NumPy backend has no bfloat16"),
-        ({"conventions": {"idle": "seven"}}, "unknown choice for the convention idle"),
+        (
+            {"conventions": {"fully-masked": "seven"}},
+            "unknown choice for the convention fully-masked",
+        ),
         ({"conventions": {"colour": "red"}}, "unknown convention 'colour'"),
         ({"profile": "endless"}, "unknown profile"),
         ({"jobs": 0}, "--jobs 0"),

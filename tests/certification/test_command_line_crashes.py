@@ -121,7 +121,7 @@ def test_a_crash_in_a_clause_is_that_clauses_verdict(words, tmp_path):
     crashed = [v["message"] for v in found["verdicts"] if v["outcome"] == "crashed"]
     assert all(int(re.fullmatch(asked, message)[1]) > LONG for message in crashed)
     assert done.stdout.count("died of SIGSEGV") == 1  # the first says it for all
-    told = f"1. where M > {LONG}, the process dies of SIGSEGV\n" in done.stdout
+    told = f"1. the process dies of SIGSEGV with M > {LONG}\n" in done.stdout
     assert told == (words != NO_CAUSES)
     ledger = found["ledger"]
     if "--isolate" in words:

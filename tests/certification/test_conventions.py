@@ -34,11 +34,11 @@ def test_of_a_kind_that_leaves_nothing_open_it_is_said_that_there_is_none() -> N
     ("build", "name", "choice", "clauses"),
     [
         (layers.Attends, "mask-means", "attend", "L1,L2,L23,L24"),
-        (layers.NanWhenIdle, "idle", "nan", IDLE),
-        (layers.UniformWhenIdle, "idle", "uniform", IDLE),
+        (layers.NanWhenIdle, "fully-masked", "nan", IDLE),
+        (layers.UniformWhenIdle, "fully-masked", "uniform", IDLE),
         deep(layers.Attends, "mask-means", "attend", None),
-        deep(layers.NanWhenIdle, "idle", "nan", None),
-        deep(layers.UniformWhenIdle, "idle", "uniform", None),
+        deep(layers.NanWhenIdle, "fully-masked", "nan", None),
+        deep(layers.UniformWhenIdle, "fully-masked", "uniform", None),
     ],
 )
 def test_a_convention_is_recognised_and_verified(
@@ -122,7 +122,7 @@ def test_another_pairing_is_named_and_can_be_declared(
     target = f"tests.targets.layers:{name}"
     without = certify(target, **options, clauses=clauses)
     assert without.exit_code == 1, str(without)
-    assert "right under the convention pairing=halves" in str(without)
+    assert "correct under the convention pairing=halves" in str(without)
     declared = certify(target, **options, clauses=clauses, conventions=halves)
     assert declared.passed, str(declared)
     assert "pairing=halves" in str(declared)

@@ -25,8 +25,8 @@ QUICK = {"profile": "quick", "dtypes": ("float32",)}
         (targets.bottom_right, "causal", "bottom-right", "A,C"),
         (targets.forbids, "mask-means", "forbid", "A,M"),
         (targets.interleaved, "grouping", "interleaved", "A,H"),
-        (targets.nan_when_idle, "idle", "nan", "A,M"),
-        (targets.uniform_when_idle, "idle", "uniform", "A,M"),
+        (targets.nan_when_idle, "fully-masked", "nan", "A,M"),
+        (targets.uniform_when_idle, "fully-masked", "uniform", "A,M"),
     ],
 )
 def test_a_convention_is_refused_undeclared_and_certified_declared(target, name, choice, clauses):

@@ -58,7 +58,7 @@ def test_a_wrong_layer_is_refuted_by_a_script_that_runs_alone(tmp_path: Path) ->
     target = "tests.targets.layers:HalfAsLoud"
     done = run("certify", target, *QUICK, *words)
     assert done.returncode == 1
-    assert "the output is wrong\n   fails 1 clause: L1" in done.stdout
+    assert "the output is wrong in all problems\n   fails 1 clause: L1" in done.stdout
     text = (tmp_path / "cause-1.py").read_text()
     assert "import spec" not in text
     assert "from spec" not in text
@@ -99,7 +99,7 @@ def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path
         (
             "Attends",
             ("--convention", "grouping=interleaved"),
-            "choose from idle, idle bias, mask means",
+            "choose from fully-masked, fully-masked-bias, mask-means",
         ),
         ("Attends", ("--convention", "mask-means=maybe"), "choose from forbid, attend"),
         ("TURNS", ("--kind", "layer"), "is a record about rotary"),

@@ -94,13 +94,13 @@ def test_what_is_not_as_it_was_is_said_line_by_line(kept):
     written["versions"]["numpy"] = "1.0"
     written["versions"]["python"] = "2.7"  # which counts for nobody
     del written["conventions"]["tanh"]  # as if there had been none yet, which changes nothing
-    written["conventions"]["cap"] = "after-bias"
+    written["conventions"]["softcap"] = "after-bias"
     written["causes"][0]["failure"] = "is NaN"
     written["outcomes"]["float32"] = {"holds": "A1-A2", "not offered": "M8"}
     written["region"]["sentence"] = "causal"
     file.write_text(json.dumps(written))
     assert [*entry(kept).differs(found)] == [
-        "convention cap: after-bias -> before-bias",
+        "convention softcap: after-bias -> before-bias",
         f"version of numpy: 1.0 -> {np.__version__}",
         f"A2 {CLAUSES['A2'].name} [float32]: holds -> violated",
         "cause, no more: where M > 1, gradients are NaN",

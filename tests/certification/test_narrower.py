@@ -44,7 +44,7 @@ def test_what_a_narrower_word_implies_is_not_said() -> None:
 
 
 def test_of_few_problems_more_than_usual_may_be_wrong_by_chance() -> None:
-    assert {"slopes", "several scores"} <= said("has_slopes_of_its_own", "slopes")
+    assert {"ALiBi slopes", "several scores"} <= said("has_slopes_of_its_own", "ALiBi slopes")
 
 
 def test_a_set_that_is_clear_stays() -> None:

@@ -56,7 +56,7 @@ def test_who_deletes_himself_is_judged(tmp_path):
     source = f"{RIGHT}os.remove(__file__)\ndel sys.modules[__name__]\n{ATTEND}"
     done = judged(tmp_path, f"{source}    return 2 * right(query, key, value, attn_mask)\n")
     assert done.returncode == 1
-    assert "the output is wrong\n" in done.stdout
+    assert "the output is wrong in all problems\n" in done.stdout
 
 
 @pytest.mark.parametrize(

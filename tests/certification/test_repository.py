@@ -167,7 +167,7 @@ def test_the_worst_decides_and_what_is_not_certified_is_told_in_full(repository)
     done = run("certify", "--clause", "A2")
     assert done.returncode == 2, done.stdout + done.stderr
     full, _, table = done.stdout.rpartition("target  verdict")
-    assert full.count("gradients are wrong\n   fails 1 clause: A2") == 1
+    assert full.count("gradients are wrong with M > 1\n   fails 1 clause: A2") == 1
     assert "\nwrong   not certified, for 1 cause      1         1       0  " in table
     assert "\nbroken  error: broken.py cannot be imported: SyntaxError: " in table
 

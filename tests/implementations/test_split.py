@@ -70,7 +70,7 @@ def test_what_is_lost_is_a_convention(clauses: tuple[str, ...] | None) -> None:
     options: dict[str, Any] = {"profile": "quick", "dtypes": "float32"}
     undeclared = certify(split.attend, clauses="M22", **options)
     assert not undeclared.passed
-    assert "right under the convention parts=merged" in str(undeclared)
+    assert "correct under the convention parts=merged" in str(undeclared)
     options |= {"clauses": clauses, "conventions": {"parts": "merged"}}
     declared = certify(split.attend, **options)
     assert declared.passed, str(declared)

@@ -125,7 +125,7 @@ def test_what_becomes_of_idle_queries_is_recognised_by_padding_alone(how: Any) -
     if how:
         return  # causes are looked for at night
     (cause,) = certificate.causes
-    assert "right under the convention fully-masked=nan" in cause.lens
+    assert "correct under the convention fully-masked=nan" in cause.lens
 
 
 @pytest.mark.torch

@@ -39,7 +39,6 @@ from spec.comparison import equal
         "detaches_the_weights",
         "rounds_score_gradients_to_float16",
         "remembers_the_last_logarithm",
-        "raises_in_the_backward_pass",
     },
     effort=3,
     proof=at_sizes.the_query_gradient_is_the_derivative,

@@ -53,14 +53,6 @@ def differentiates_softmax_by_element(a: Array, da: Array, _: Array) -> Array:
     return a * (1 - a) * da
 
 
-@wrong(
-    "row_term", incident="plausible", convention=("gradients", "none"), where="gradients asked for"
-)
-def raises_in_the_backward_pass(_: Pass, __: Array, ___: Array) -> Array:
-    """Has a backward pass that raises an exception in every call."""
-    raise RuntimeError("the backward pass is not written yet")
-
-
 # Scales and signs
 
 

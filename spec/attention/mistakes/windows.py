@@ -96,7 +96,7 @@ def takes_a_bound_of_zero_for_none(window: Window, _: Array | None, __: bool) ->
     return window[0] or None, window[1] or None
 
 
-@wrong("limit", incident="plausible", where="a one-sided window")
+@wrong("limit", incident="plausible", where="a window with one bound")
 def takes_no_bound_for_zero(window: Window, _: Array | None, __: bool) -> Window:
     """Treats a missing bound as 0 if the other bound is given: it writes `left or 0`."""
     return window if window == UNBOUNDED else (window[0] or 0, window[1] or 0)

@@ -42,10 +42,10 @@ class Mending:
         for name, choice in self.examiner.recognised.items():
             if name not in self.choices:
                 choices = {**self.choices, name: choice}
-                yield f"right under {declaring(name, choice)}", replace(self, choices=choices)
+                yield f"correct under {declaring(name, choice)}", replace(self, choices=choices)
         for words in kind_of(self.examiner.raw.about).lenses:
             if words not in self.lenses:
-                yield f"right if {words}", replace(self, lenses=(*self.lenses, words))
+                yield f"correct if {words}", replace(self, lenses=(*self.lenses, words))
 
     def right(
         self, evidence: Evidence, lead: Lead, split: Split, table: Table

@@ -55,18 +55,29 @@ class Cause:
     def sentence(self) -> str:
         """The set, and what is wrong there."""
         where = f"where {joined(self.features)}" if self.features else "wherever it is asked"
+        return f"{where}, {self.wrong}"
+
+    @property
+    def told(self) -> str:
+        """What is wrong, and where."""
+        where = f"with {joined(self.features)}" if self.features else "in all problems"
+        return f"{self.wrong} {where}"
+
+    @property
+    def wrong(self) -> str:
+        """What is wrong, and how."""
         if self.drawn:
             verb = "is" if len(self.beside) == 1 else "are"
-            return f"{where}, {', '.join(self.beside)} {verb} broken"
+            return f"{', '.join(self.beside)} {verb} broken"
         noun = self.asked or "the output"
         if self.failure == RAISES:
-            return f"{where}, computing {noun} {RAISES}"
+            return f"computing {noun} {RAISES}"
         if not self.failure.startswith("is "):
-            return f"{where}, {self.failure}"
+            return self.failure
         first = noun.partition(" of ")[0]
         many = first.endswith("s") and not first.endswith("ss")
         said = self.failure.replace("is ", "are ", 1) if many else self.failure
-        return f"{where}, {noun} {said}{' in another way' if self.besides else ''}"
+        return f"{noun} {said}{' in another way' if self.besides else ''}"
 
     def to_json(self) -> dict[str, Any]:
         """The cause as JSON has it, its sentence included."""

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from spec.certification.judging.cause import RAISES
+from spec.certification.judging.cause import RAISES, Cause
 from spec.certification.judging.verdict import Counterexample, Verdict
 from spec.certification.ledger.findings import Findings, grouped
 from spec.clause import section_of
 from spec.kind import ASKED
-from spec.kinds import kind_of
 from spec.notation import Array
 from spec.written import arrays, options, sizes
 
@@ -24,6 +23,7 @@ INFERENCE = (
     "If the target is for inference only, declare --convention gradients=none, or let its backward "
     "pass raise NotImplementedError."
 )
+NAMED = re.compile(r"(\w+) \((.*?)\): (.*)", re.DOTALL)  # a known bug, its source, its sentence
 TYPED = re.compile(r'--\S+ (?:"[^"]*"|\S+)')  # on a command line
 
 
@@ -40,25 +40,44 @@ def _causes(certificate: Findings) -> Iterator[str]:
         wrong, seen = cause.problems
         formats, count = ", ".join(cause.dtypes), len(cause.clauses)
         by = f"fails {count} clause{'s' * (count != 1)}: {ranges(cause.clauses)} [{formats}]; on"
-        lines = [filled(f"{place}. ", cause.sentence)]
-        lines += [filled("   ", cause.lens)] * bool(cause.lens)
+        first, *more = [x for x in (cause.lens or likeness(cause), cause.told) if x]
+        lines = [filled(f"{place}. ", first), *(filled("   ", line) for line in more)]
         lines += [filled("   ", INFERENCE)] * ((cause.asked, cause.failure) == UNTRAINED)
         lines += [filled("   but for that, wrong as ", cause.besides)] * bool(cause.besides)
         yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems")])
 
 
+def likeness(cause: Cause) -> str:
+    """The known bugs that a cause looks like, the sentence of the first before its name; or ""."""
+    first, *others = (cause.counterexample and cause.counterexample.looks_like) or ("",)
+    named = NAMED.fullmatch(first)
+    told = f"{named[3]} ({named[1]}, {named[2]})" if named else first
+    also = "".join(f"; or {line.split(' ')[0]}" for line in others)
+    return f"looks like: {told}{also}" if first else ""
+
+
 def region(certificate: Findings) -> str:
-    """Where it is what it is said to be."""
-    found, noun = certificate.region, kind_of(certificate.about).noun
+    """Where the target is correct: on the problems that no cause excludes."""
+    excluded = any(not cause.lens for cause in certificate.causes)
+    asked = f" with {certificate.where}" if certificate.where else ""
+    return filled("", _correct(certificate, f"on all {'other ' * excluded}problems{asked}"))
+
+
+def region_in_words(certificate: Findings) -> str:
+    """The same for a reader who does not have the causes in view."""
+    sentence = certificate.region.sentence
+    return _correct(certificate, f"when {sentence}" if sentence else "on all problems")
+
+
+def _correct(certificate: Findings, where: str) -> str:
+    found = certificate.region
     if not found.sentence and not found.but:
-        return f"correct: nowhere that was tested is it {noun}"
-    where = f"wherever {found.sentence}" if found.sentence else "everywhere"
-    but = f" but {', '.join(found.but)}" if found.but else ""
+        return "correct on none of the tested problems"
     if not found.passed:
-        return filled("correct: ", f"{where}, as far as is known; not all of it was tested")
+        return f"correct {where}, as far as is known; not all of them were tested"
     held = {v.clause for v in certificate.verdicts if v.causes or (v.ran and v.outcome == "holds")}
-    count = len(held - {*found.but})
-    return filled("correct: ", f"{where}; there all {count} clauses pass{but}")
+    but = f", except {', '.join(found.but)}" if found.but else ""
+    return f"correct {where}: all {len(held - {*found.but})} clauses pass there{but}"
 
 
 def counterexamples(certificate: Findings) -> Iterator[str]:
@@ -86,10 +105,8 @@ def _size(verdict: Verdict) -> int:
 
 
 def _of_cause(place: int, example: Counterexample, said: set[str]) -> str:
-    """What is wrong, what it looks like, and how to see it again: what was said already is not."""
-    first, *others = example.looks_like or ("",)
-    like = f"looks like {first}" + "".join(f"; or {x.split(' ')[0]}" for x in others)
-    text = [f"{place}. {example.message}", *([filled("", like)] if first else [])]
+    """What is wrong, and how to see it again: lines that were printed before are left out."""
+    text = [f"{place}. {example.message}"]
     script = _body(example.script)
     if not script or len("\n".join(script)) > LONG:
         return "\n".join([*text, *_problem(example)])

@@ -21,11 +21,15 @@ def remarks(certificate: Findings) -> str:
         lines.append(f"blocked: {len(blocked)} not run, {blocked[0].message}")
     lines += _for_one_reason(certificate, "crashed")
     lines += _left_out(certificate)
-    mended = " ".join(cause.lens for cause in certificate.causes)
-    lines += [line for line in certificate.advice if line.removeprefix(LOOKS) not in mended]
     told = dict.fromkeys(v.likewise for v in certificate.verdicts if v.likewise)
     lines += [textwrap.fill(line, WIDTH, subsequent_indent="    ") for line in told]
     return "\n".join(lines)
+
+
+def advice(certificate: Findings) -> str:
+    """What the target looks like as a whole, and how to declare it; a cause may say so as well."""
+    known = " ".join(cause.lens for cause in certificate.causes)
+    return "\n".join(x for x in certificate.advice if x.removeprefix(LOOKS) not in known)
 
 
 def _violated(certificate: Findings) -> Iterator[str]:

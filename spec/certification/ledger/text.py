@@ -10,7 +10,7 @@ from spec.certification.judging.verdict import INTERFERED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, grouped
-from spec.certification.ledger.remarks import by_clause, remarks
+from spec.certification.ledger.remarks import advice, by_clause, remarks
 from spec.certification.target.probing import Refusal
 from spec.clause import section_of
 from spec.kinds import kind_of
@@ -56,6 +56,7 @@ def report(certificate: Findings) -> str:
     first, last = ([figures], []) if not why else (why, [_figures(certificate)])
     parts = [
         _head(certificate),
+        advice(certificate),
         *first,
         remarks(certificate),
         *counterexamples(certificate),
@@ -171,12 +172,14 @@ def _table(certificate: Findings) -> str:
 
 def _figures(certificate: Findings) -> str:
     """How many clauses of each section hold, if not all are refused; like dtypes together."""
-    found: dict[str, list[str]] = {}
+    words, found = kind_of(certificate.about).sections, dict[str, list[str]]()
     for dtype in certificate.dtypes:
         mine = [v for v in certificate.verdicts if v.dtype == dtype and v.outcome != "not offered"]
+        by_section = grouped((_section(v), v) for v in mine)
         cells = [
-            f"{section} {sum(v.outcome == 'holds' for v in verdicts)}/{len(verdicts)}"
-            for section, verdicts in grouped((_section(v), v) for v in mine).items()
+            f"{words.get(section, section)} {held}/{len(verdicts)}"
+            for section, verdicts in by_section.items()
+            for held in [sum(v.outcome == "holds" for v in verdicts)]
             if any(v.outcome != "refused" for v in verdicts)
         ]
         found.setdefault(", ".join(cells) or "not judged", []).append(dtype)

@@ -8,7 +8,7 @@ from typing import Any
 
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.verdict import Counterexample, Verdict
-from spec.certification.ledger.causes import as_text, ranges, region
+from spec.certification.ledger.causes import as_text, ranges, region_in_words
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import grouped
 from spec.certification.ledger.remarks import remarks
@@ -98,7 +98,7 @@ def certificate_page(certificate: Certificate, clauses: Mapping[str, Clause]) ->
 def region_of(certificate: Certificate) -> str:
     """Where it is what it is said to be, in words."""
     if certificate.causes:
-        return " ".join(region(certificate).split()).removeprefix("correct: ")
+        return region_in_words(certificate).removeprefix("correct ")
     if certificate.exit_code:
         return "not known: no cause was found"
     where = certificate.region.sentence
