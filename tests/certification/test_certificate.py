@@ -51,7 +51,6 @@ def test_float64_in_float32_is_told_in_words():
         assert outcomes[number, "float32"].outcome == "holds"
     assert certificate.region.sentence == "not float64"
     assert certificate.region.passed
-    assert "\nfloat64: agreement 0/1\n" in str(certificate)
 
 
 def test_who_is_off_by_a_constant_is_not_told_to_compute_in_float32():

@@ -59,8 +59,10 @@ def likeness(cause: Cause) -> str:
 def region(certificate: Findings) -> str:
     """Where the target is correct: on the problems that no cause excludes."""
     excluded = any(not cause.lens for cause in certificate.causes)
+    changed = any(cause.lens for cause in certificate.causes)
     asked = f" with {certificate.where}" if certificate.where else ""
-    return filled("", _correct(certificate, f"on all {'other ' * excluded}problems{asked}"))
+    found = _correct(certificate, f"on all {'other ' * excluded}problems{asked}")
+    return filled("", f"{'with these changes, ' * changed}{found}")
 
 
 def region_in_words(certificate: Findings) -> str:

@@ -48,19 +48,14 @@ MARKS = {
 
 
 def report(certificate: Findings) -> str:
-    """The whole certificate: verdict, table, what needs saying, counterexamples, ledger.
-
-    Where there are causes these come first, and the figures last.
-    """
-    why, figures = [*causes(certificate)], _table(certificate)
-    first, last = ([figures], []) if not why else (why, [_figures(certificate)])
+    """The whole certificate: verdict, causes or else a table, remarks, counterexamples, figures."""
     parts = [
         _head(certificate),
         advice(certificate),
-        *first,
+        *([*causes(certificate)] or [_table(certificate)]),
         remarks(certificate),
         *counterexamples(certificate),
-        "\n".join([*last, _foot(certificate)]),
+        _foot(certificate),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -168,22 +163,6 @@ def _table(certificate: Findings) -> str:
     there = {outcome(v) for v in certificate.verdicts}
     met = (f"; {x.cell}: {x.meaning}" for name, x in SAID.items() if x.meaning and name in there)
     return "\n".join([*table, "", filled("", LEGEND + "".join(met))])
-
-
-def _figures(certificate: Findings) -> str:
-    """How many clauses of each section hold, if not all are refused; like dtypes together."""
-    words, found = kind_of(certificate.about).sections, dict[str, list[str]]()
-    for dtype in certificate.dtypes:
-        mine = [v for v in certificate.verdicts if v.dtype == dtype and v.outcome != "not offered"]
-        by_section = grouped((_section(v), v) for v in mine)
-        cells = [
-            f"{words.get(section, section)} {held}/{len(verdicts)}"
-            for section, verdicts in by_section.items()
-            for held in [sum(v.outcome == "holds" for v in verdicts)]
-            if any(v.outcome != "refused" for v in verdicts)
-        ]
-        found.setdefault(", ".join(cells) or "not judged", []).append(dtype)
-    return "\n".join(filled(f"{', '.join(dtypes)}: ", held) for held, dtypes in found.items())
 
 
 def _cell(verdicts: list[Verdict]) -> str:
