@@ -11,6 +11,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -113,7 +114,7 @@ class Vocabulary:
         if not found or not {*"".join(x for x in found.groups() if x and x.isalpha())} <= {
             *self.letters
         }:
-            raise ValueError(f"{atom!r} is no feature: there are {', '.join(self.words)}, {self}")
+            raise ValueError(f"{atom!r} is no condition{self._alike(atom)}")
         one, divisor, sign, other = found.groups()
         compare, modulus = COMPARED[sign], int(divisor or 0)
 
@@ -124,8 +125,12 @@ class Vocabulary:
 
         return compared
 
-    def __str__(self) -> str:
-        return f"and comparisons of {', '.join(self.letters)} as in {self.letters[-1]} > 16"
+    def _alike(self, atom: str) -> str:
+        """The likeliest words, in a question, and where all of them are listed."""
+        found = " or ".join(map(repr, get_close_matches(atom, self.words, n=3, cutoff=0.5)))
+        meant = f"; did you mean {found}?" if found else ""
+        sizes = f"sizes are compared as in {self.letters[-1]} > 16, of {', '.join(self.letters)}"
+        return f"{meant}; `attention-spec list conditions` prints all words; {sizes}"
 
     def candidates(self) -> dict[str, float]:
         """What may separate problems, and how much each has to explain to be named.

@@ -114,8 +114,15 @@ def _checked(asked: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         raise TypeError(f"causality is {causal!r}, want True or False; {hint}")
     if scale is not None and not np.isfinite(scale):
         raise ValueError(f"a scale is a finite number, or None, not {scale!r}")
+    if any(_integers(options[name]) for name in MASK.spellings + MASK.added if name in options):
+        raise TypeError("a mask of integers may mean either: pass booleans, or numbers to add")
     if mask is not None and mask.dtype == bool and {*MASK.added} & {*options}:
         raise ValueError("what is added to the scores is numbers, not truth values")
+
+
+def _integers(mask: Any) -> bool:
+    """Whether a mask has integers, such as 0 and 1, which other programs read as booleans."""
+    return "int" in str(getattr(mask, "dtype", ""))
 
 
 def _numbers(x: Any, whole: bool = False) -> tuple[str, Array]:

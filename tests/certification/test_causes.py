@@ -113,7 +113,7 @@ def test_a_region_is_where_it_holds() -> None:
 
 
 def test_a_sentence_that_is_none_is_told_in_a_line() -> None:
-    with pytest.raises(Unsuitable, match="--where 'sunny': 'sunny' is no feature"):
+    with pytest.raises(Unsuitable, match="--where 'sunny': 'sunny' is no condition"):
         judged("returns_zero", where="sunny")
     done = run("certify", "tests.targets:right", "--where", "N <")
     assert done.returncode == 2

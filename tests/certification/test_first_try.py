@@ -38,9 +38,9 @@ def test_a_natural_first_try_has_two_causes_on_a_page(first_try):
     assert done.returncode == 1
     assert len(done.stdout.splitlines()) <= 60  # a page
     assert done.stdout.startswith("attend: not certified, for 2 causes\n")
-    assert "not float64, the output has the wrong dtype" in done.stdout
+    assert "the output has the wrong dtype with no scale and not float64" in done.stdout
     assert "correct if the output is cast to the dtype of the queries" in done.stdout
-    assert "where a fully masked query, the output is NaN" in done.stdout
+    assert "the output is NaN with a fully masked query" in done.stdout
     assert "correct under the convention fully-masked=nan" in done.stdout
     written = json.loads((folder / "report" / "certificate.json").read_text())
     assert written["causes"][0]["features"] == ["a fully masked query"]

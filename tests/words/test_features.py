@@ -56,9 +56,9 @@ def test_what_a_region_says_of_a_function_with_an_article_is_understood() -> Non
 @pytest.mark.parametrize(
     ("sentence", "reason"),
     [
-        ("quick", "'quick' is no feature"),
-        ("N < Q", "'N < Q' is no feature"),
-        ("causal N < M", "is no feature"),
+        ("quick", "'quick' is no condition"),
+        ("N < Q", "'N < Q' is no condition"),
+        ("causal N < M", "is no condition"),
         ("causal and", "missing before 'the end'"),
         ("or causal", "missing before 'or'"),
         ("(causal", "not closed"),

@@ -42,6 +42,7 @@ def layer(
     Raises Unsuitable: a description that makes no sense, an unknown backend or dtype, or one
     that has no layers.
     """
+    _called(build)
     forms = {name: Form.of(text) for name, text in (masks or {}).items()}
     told = Description(placed(names), make, inputs, forms, given or {})
     own = {}
@@ -85,3 +86,15 @@ def program(record: Any) -> Any:
     """
     seen = behind(record.forward, WrappedLayer)
     return None if seen is None else seen.build
+
+
+def _called(build: Any) -> None:
+    """Raises Unsuitable: a class that is not called as a layer is."""
+    if not isinstance(build, type):
+        return
+    if any(x.__name__ == "Function" and "autograd" in x.__module__ for x in build.__mro__):
+        how = f"name a function that calls {build.__name__}.apply(query, key, value)"
+        raise Unsuitable(f"{build.__name__} is a torch.autograd.Function: {how}")
+    if not any("forward" in vars(x) or "__call__" in vars(x) for x in build.__mro__):
+        others = "a layer has one of them, a cache has extend(query, key, value)"
+        raise Unsuitable(f"{build.__name__} has neither forward nor __call__: {others}")

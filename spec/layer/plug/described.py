@@ -22,8 +22,10 @@ the names of the module of the layer.
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import re
+import symtable
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
@@ -39,6 +41,17 @@ from spec.layer.state import TORCH, Names
 
 OURS = ("W_q", "W_k", "W_v", "W_o", *BIASES)
 OF_A_MAKER = ("A", "H", "G", "D", "bias")
+SIZES = {
+    "A": "model width",
+    "H": "heads",
+    "G": "key heads",
+    "D": "head width",
+    "B": "batch",
+    "N": "queries",
+    "M": "keys",
+    "bias": "whether there are biases",
+    "x": "the first input",
+}
 OF_A_CALL = ("B", "N", "M", "A", "H", "D", "x")
 KEYS = ("names", "make", "inputs", "causal", "rotary", "masks", "given")
 TYPES = {"inputs": int, "make": str, "causal": str, "rotary": str}
@@ -202,14 +215,27 @@ def _typed(place: str, value: Any, kind: type) -> None:
 
 
 def _function(place: str, text: str, known: tuple[str, ...], space: dict[str, Any]) -> Function:
-    """An expression as a function of what it names of `known`. Raises Unsuitable."""
+    """An expression as a function of what it names of `known`.
+
+    Raises Unsuitable: no expression, or a name that neither `known` nor the layer's module has.
+    """
     try:
-        used = compile(text, place, "eval").co_names
+        used = _free(symtable.symtable(text, place, "eval"))
     except SyntaxError as error:
         raise Unsuitable(f"{place} is no expression: {error.msg}") from None
+    for name in sorted(used):
+        if name not in known and name not in space and not hasattr(builtins, name):
+            listed = ", ".join(f"{x} ({SIZES[x]})" if x in SIZES else x for x in known)
+            raise Unsuitable(f"{place}: {name!r} is not defined; it may use {listed}")
     taken = ", ".join(name for name in known if name in used)
     found: Function = eval(f"lambda {taken}: {text}", space)  # the user's own words
     return found
+
+
+def _free(table: symtable.SymbolTable) -> set[str]:
+    """The names that an expression, and the functions in it, take from their surroundings."""
+    inner = (_free(child) for child in table.get_children())
+    return {x.get_name() for x in table.get_symbols() if x.is_global()}.union(*inner)
 
 
 def _names_of(target: Any) -> dict[str, Any]:
