@@ -1,43 +1,44 @@
-"""Right implementations: of attention, each a plain function in torch's spelling,
+"""Correct implementations of attention, each a plain function with torch's argument names:
 
     loops           index by index, as the formulas are written
-    heads           a list of heads, each attended alone
+    heads           a list of heads, computed one after another
     dense           the whole matrix of weights at once
-    einsum          index notation; shared key heads are one more letter
-    online          one pass over the keys, none of which is kept
-    fused           tiles, and weights that are computed again in the backward pass
+    einsum          index notation; grouped-query attention adds one index
+    online          one pass over the keys, without storing scores or weights
+    fused           tiles; the backward pass computes the weights again
     einsum_torch    index notation, gradients by autograd
-    fused_torch     tiles in torch, with a backward pass of its own
-    fused_triton    tiles in Triton, for a GPU, or for a CPU in Triton's interpreter
+    fused_torch     tiles in torch, with a hand-written backward pass
+    fused_triton    tiles in Triton, on a GPU, or on a CPU in Triton's interpreter
     split           keys in parts, merged by `merging`
-    ring            tokens on several ranks (`ranks`), whose keys go round (`ring_rank`)
-    packed, packed_torch    many texts in one array, told by cumulative lengths, for `fused`
-    kvcache, kvcache_torch  keys in pages that a table names, and how many there are, for `fused`
-    latent          keys and values made of latents, written out or absorbed, for any of these
-    adapters        other people's functions
+    ring            tokens on several ranks (`ranks`), which pass the keys round (`ring_rank`)
+    packed, packed_torch    sequences packed by cumulative lengths, computed by `fused`
+    kvcache, kvcache_torch  keys in pages, with a page table and lengths, computed by `fused`
+    latent          keys and values from latents, expanded or absorbed, for any of these
+    adapters        attention functions of other projects
 
-and of what stands around it:
+and of other parts of a transformer:
 
     multihead, multihead_torch          layers
-    cached, cached_torch, paged         caches, that grow, are of a fixed length, or have pages
-    rolling                             a cache of a window, in a ring
-    computing_anew                      a cache of any attention function
-    sinusoidal, rotary, alibi           ways to show positions, in NumPy and torch
+    cached, cached_torch, paged         caches: growing, of a fixed length, or with pages
+    rolling                             a cache of a sliding window, in a ring buffer
+    computing_anew                      a cache around any attention function
+    sinusoidal, rotary, alibi           positional encodings, in NumPy and torch
     feed_forward, dropout, merging      in NumPy and torch
-    systems                             the five published systems, written anew
-    classifier                          texts of five topics, end to end
+    systems                             new implementations of the five published systems
+    classifier                          a text classifier with five topics, end to end
 
-`arguments` and `arguments_torch` settle what mask, causality, shared heads, segments, positions,
-sinks and slopes mean; `tiling` says where the tiles of `fused` and `fused_torch` lie, `tiles`,
-`tiles_torch` and `tiles_triton` what is in them; the kernels of `fused_triton` are in
-`kernels_triton`, those that go back in `gradients_triton`, and `launching_triton` starts them.
+`arguments` and `arguments_torch` implement the arguments: masks, causality, grouped heads,
+segments, positions, attention sinks and ALiBi slopes. `tiling` chooses the tiles of `fused` and
+`fused_torch`; `tiles`, `tiles_torch` and `tiles_triton` compute them. The forward kernels of
+`fused_triton` are in `kernels_triton`, the backward kernels in `gradients_triton`, and
+`launching_triton` launches both.
 """
 
 from typing import NamedTuple
 
 
 class Target(NamedTuple):
-    """What to certify, as a person would name it on the command line."""
+    """A target to certify, as on the command line: its name, library and layout."""
 
     name: str
     backend: str

@@ -1,7 +1,7 @@
-"""ALiBi in NumPy (Press et al. 2022, section 3): the exponents in closed form, then one product.
+"""ALiBi in NumPy (Press et al. 2022, section 3): exponents in closed form, then one product.
 
 With n the largest power of two that is at most H, the exponents of the slopes are 8 h / n for the
-first n heads, and the odd multiples of 4 / n for those that are left.
+first n heads, and the odd multiples of 4 / n for the remaining ones.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from spec.notation import Array
 def bias(
     heads: int, queries: int, keys: int, slopes: Array | None = None, dtype: Any = np.float64
 ) -> Array:
-    """-m_h times the distance; the queries are the last of the keys.   (heads, queries, keys)"""
+    """Return -m_h times the distance; queries are at the last keys.   (heads, queries, keys)"""
     number = np.result_type(dtype, np.float32)
     m = published(heads, number) if slopes is None else slopes.astype(number)
     here = np.arange(keys - queries, keys)
@@ -23,12 +23,12 @@ def bias(
 
 
 def shown(heads: int, dtype: Any = np.float64) -> Array:
-    """The slopes of as many heads.   (heads)"""
+    """Return the slopes of a number of heads.   (heads)"""
     return published(heads, np.result_type(dtype, np.float32)).astype(dtype)
 
 
 def published(heads: int, number: np.dtype[Any]) -> Array:
-    """2^(-x) for the published exponents x."""
+    """Return 2^(-x) for the published exponents x."""
     n = 1 << (heads.bit_length() - 1)
     first = np.arange(1, n + 1, dtype=number) * 8 / n
     others = np.arange(1, 2 * (heads - n), 2, dtype=number) * 4 / n

@@ -1,7 +1,7 @@
-"""ALiBi in torch, causal: slopes by multiplication, the future forbidden in the same matrix.
+"""Causal ALiBi in torch: slopes by repeated multiplication, and a bias that masks the future.
 
-A first slope of 2^(-8/n), and every next one the last times the first; what lies ahead of a
-query is -inf, so that the bias is mask and bias in one.
+The first slope is 2^(-8/n), and each next one is the previous one times the first. Keys ahead of a
+query have the bias -inf, so that the bias is also the causal mask.
 """
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def bias(heads: int, queries: int, keys: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    """-m_h times the distance, and -inf ahead; the queries are the last of the keys.
+    """Return -m_h times the distance, and -inf for keys ahead; queries are at the last keys.
 
     heads, queries, keys -> (heads, queries, keys)
     """
@@ -21,7 +21,7 @@ def bias(heads: int, queries: int, keys: int, dtype: torch.dtype = torch.float32
 
 
 def slopes(heads: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    """The slopes of the largest power of two below, and every other one of twice as many."""
+    """Return the slopes for the largest power of two n <= heads, and every other one for 2n."""
     number = torch.promote_types(dtype, torch.float32)
     n = 1 << (heads.bit_length() - 1)
     others = powers(2 * n, number)[0::2][: heads - n]
@@ -29,7 +29,7 @@ def slopes(heads: int, dtype: torch.dtype = torch.float32) -> Tensor:
 
 
 def powers(heads: int, number: torch.dtype) -> Tensor:
-    """2^(-8/heads), its square, its third power, ..."""
+    """Return 2^(-8/heads), its square, its third power, ..."""
     return torch.cumprod(torch.full((heads,), 2.0 ** (-8 / heads), dtype=number), dim=0)
 
 

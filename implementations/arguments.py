@@ -1,11 +1,11 @@
-"""What the arguments of attention mean, settled once for every NumPy implementation here.
+"""The meaning of the arguments of attention, defined once for all NumPy implementations here.
 
-`sight` takes causality for a window that ends at the query, `together` segments for a mask,
-and `places` positions for the numbers of rows; `visible` reduces mask, window and segments to
-one question, whether query i may attend to key j; `masked` answers it in the scores; `mixed`
-multiplies by weights so that a forbidden key stays out even if it holds inf or NaN, since
-0 * NaN would not be 0. `sunk` takes a head without a sink for one whose sink is -inf, of which
-exp makes nothing; `slanted` leaves scores alone where no slopes are asked for.
+`sight` turns causality into a window that ends at the query. `together` turns segments into a mask.
+`places` replaces row numbers by positions. `visible` combines mask, window and segments: may query
+i attend to key j? `masked` sets the scores of masked keys to -inf. `mixed` multiplies by weights
+and leaves masked keys out, even if they hold inf or NaN, because 0 * NaN is not 0. `sunk` gives a
+head without an attention sink one of -inf, whose exponential is 0. `slanted` changes no score
+without slopes.
 """
 
 from math import inf, sqrt
@@ -15,12 +15,12 @@ import numpy as np
 
 from spec.notation import Array
 
-Window = tuple[int | None, int | None]  # how far back and how far ahead; None is no bound
+Window = tuple[int | None, int | None]  # bounds to the left and right; None is no bound
 UNBOUNDED: Window = (None, None)
 
 
 class Sight(NamedTuple):
-    """How far back and how far ahead a query sees, and how many first keys it sees in any case."""
+    """The reach of a query to the left and right, and the number of leading keys."""
 
     left: int | None
     right: int | None
@@ -28,30 +28,30 @@ class Sight(NamedTuple):
 
 
 def accumulator(dtype: np.dtype) -> np.dtype:
-    """The format to compute in: float32 for float16, which is rounded once at the end."""
+    """Return the dtype to compute in: float32 for float16, which is rounded once at the end."""
     return np.promote_types(dtype, np.float32)
 
 
 def laid_out(x: Array, dtype: np.dtype) -> Array:
-    """x in `dtype` and in C order, as the strides decide in which order a product is summed."""
+    """Return x in `dtype` and in C order; strides decide in which order a product is summed."""
     return np.ascontiguousarray(x, dtype)
 
 
 def rounded(x: Array, dtype: np.dtype) -> Array:
-    """x in `dtype`; what is too large for it becomes infinite."""
+    """Return x in `dtype`; a number too large for it becomes infinite."""
     with np.errstate(over="ignore"):
         return x.astype(dtype, copy=False)
 
 
 def factor(scale: float | None, D: int) -> float:
-    """1 / sqrt(D) unless another scale is asked for; keys of no width need none."""
+    """Return the scale, by default 1 / sqrt(D); for keys of width 0 this is 1."""
     return 1 / sqrt(max(D, 1)) if scale is None else scale
 
 
 def group(H: int, G: int, enable_gqa: bool) -> int:
-    """How many query heads read one key head.
+    """Return the number of query heads for each key head.
 
-    Raises ValueError: H and G differ and were not said to, or G does not divide H.
+    Raises ValueError if H and G differ without enable_gqa, or if G does not divide H.
     """
     if H == G:
         return 1
@@ -61,24 +61,24 @@ def group(H: int, G: int, enable_gqa: bool) -> int:
 
 
 def shared(x: Array, R: int) -> Array:
-    """Each key head once for every query head that reads it: (B, G, ...) to (B, G R, ...)."""
+    """Return key heads repeated for their query heads: (B, G, ...) to (B, G R, ...)."""
     return x if R == 1 else np.repeat(x, R, axis=1)
 
 
 def gathered(x: Array, R: int) -> Array:
-    """The adjoint of `shared`, a sum over each group: (B, G R, ...) to (B, G, ...)."""
+    """Return the adjoint of `shared`, a sum over each group: (B, G R, ...) to (B, G, ...)."""
     return x if R == 1 else x.reshape(x.shape[0], x.shape[1] // R, R, *x.shape[2:]).sum(axis=2)
 
 
 def everywhere(attn_mask: Array | None, shape: tuple[int, ...]) -> Array | None:
-    """The mask seen in the full shape (B, H, N, M), in no more memory than it has."""
+    """Return the mask as a view of the full shape (B, H, N, M), without a copy."""
     return None if attn_mask is None else np.broadcast_to(attn_mask, shape)
 
 
 def sight(is_causal: bool, window_size: Window = UNBOUNDED, sink_size: int = 0) -> Sight:
-    """How far back and how far ahead a query sees: of what lies ahead, causality leaves nothing.
+    """Return the reach of a query to the left and right; causality sets the right one to 0.
 
-    Raises ValueError: a bound is negative, or a number of first keys is.
+    Raises ValueError if a bound or the number of leading keys is negative.
     """
     left, right = window_size
     if min(left or 0, right or 0, sink_size) < 0:
@@ -88,10 +88,10 @@ def sight(is_causal: bool, window_size: Window = UNBOUNDED, sink_size: int = 0) 
 
 
 def places(query: Array, key: Array, p: Array | None, r: Array | None) -> tuple[Array, Array]:
-    """What the numbers of rows are, or the positions p, (B, N), and r, (B, M), in their place.
+    """Return the row numbers, or the positions p, (B, N), and r, (B, M), in their place.
 
     result: (N, 1) and (M,), or (B, 1, N, 1) and (B, 1, 1, M)
-    Raises ValueError: positions are no integers, or not one for each token.
+    Raises ValueError if positions are not integers, or not one for each token.
     """
     i, j = np.arange(query.shape[2]), np.arange(key.shape[2])
     if p is None and r is None:
@@ -109,9 +109,9 @@ def places(query: Array, key: Array, p: Array | None, r: Array | None) -> tuple[
 def labelled(
     query_segments: Array | None, key_segments: Array | None, shape: tuple[int, int, int]
 ) -> tuple[Array, Array] | None:
-    """The segments of queries (B, N) and keys (B, M), None for none.   shape: (B, N, M)
+    """Return the segments of queries (B, N) and keys (B, M), or None.   shape: (B, N, M)
 
-    Raises ValueError: one without the other, or of another shape; numbers that are no integers.
+    Raises ValueError if only one of them is given, for another shape, or if they are not integers.
     """
     if query_segments is None and key_segments is None:
         return None
@@ -126,20 +126,20 @@ def labelled(
 def together(
     query_segments: Array | None, key_segments: Array | None, shape: tuple[int, int, int]
 ) -> Array | None:
-    """True where a query and a key are of one text; None without segments.   (B, 1, N, M)"""
+    """Return True where query and key have the same segment; None without.   (B, 1, N, M)"""
     pair = labelled(query_segments, key_segments, shape)
     return None if pair is None else of_one_text(pair[0][:, None, :, None], pair[1][:, None, None])
 
 
 def of_one_text(mine: Array, theirs: Array) -> Array:
-    """True where two segments that broadcast are the same, and none is negative."""
+    """Return True where two segments that broadcast are equal and not negative."""
     return (mine == theirs) & (theirs >= 0)
 
 
 def visible(
     attn_mask: Array | None, window: Sight, i: Array, j: Array, texts: Array | None = None
 ) -> Array:
-    """True where query i may attend to key j, for indices that broadcast with mask and texts."""
+    """Return True where i may attend to j; i and j broadcast with the mask and the segments."""
     seen: Array = np.broadcast_to(np.True_, np.broadcast_shapes(i.shape, j.shape))
     if attn_mask is not None:
         seen = attn_mask if attn_mask.dtype == bool else ~np.isneginf(attn_mask)
@@ -154,16 +154,16 @@ def visible(
 
 
 def positive(softcap: float) -> float:
-    """A cap as it was asked for. Raises ValueError: one that is not positive and finite."""
+    """Return the soft-cap. Raises ValueError if it is not positive and finite."""
     if not 0 < softcap < inf:
         raise ValueError(f"a cap is positive and finite, which {softcap} is not")
     return softcap
 
 
 def capped(t: Array, softcap: float | None) -> tuple[Array, Array | float]:
-    """c tanh(t / c), and its derivative by t; t and 1 where there is no cap.
+    """Return c tanh(t / c) and its derivative by t; without a soft-cap c, t and 1.
 
-    Raises ValueError: a cap that is not positive.
+    Raises ValueError if the soft-cap is not positive.
     """
     if softcap is None:
         return t, 1.0
@@ -173,9 +173,9 @@ def capped(t: Array, softcap: float | None) -> tuple[Array, Array | float]:
 
 
 def sunk(sinks: Array | None, H: int, dtype: np.dtype) -> Array:
-    """For each head the score that has no value, -inf where there is none.   (H,)
+    """Return the attention sink of each head, -inf for none.   (H,)
 
-    Raises ValueError: one is inf or NaN, or there is not one for each head.
+    Raises ValueError if one is inf or NaN, or if there is not one for each head.
     """
     if sinks is None:
         return np.full(H, -np.inf, dtype)
@@ -185,10 +185,10 @@ def sunk(sinks: Array | None, H: int, dtype: np.dtype) -> Array:
 
 
 def steep(slopes: Array | None, shape: tuple[int, ...], dtype: np.dtype) -> Array | None:
-    """For each head what a score loses with each place; None where slopes are not asked for.
+    """Return the ALiBi slope of each head, or None without slopes.
 
     shape: of the query, (B, H, ...)    result: (B, H)
-    Raises ValueError: one is not finite, or they are neither (H,) nor (B, H).
+    Raises ValueError if one is not finite, or if their shape is neither (H,) nor (B, H).
     """
     if slopes is None:
         return None
@@ -199,16 +199,16 @@ def steep(slopes: Array | None, shape: tuple[int, ...], dtype: np.dtype) -> Arra
 
 
 def apart(i: Array, j: Array, dtype: np.dtype) -> Array:
-    """|i - j|, for indices that broadcast."""
+    """Return |i - j|, for indices that broadcast."""
     few = all(np.abs(x).max(initial=0) >> np.finfo(dtype).nmant == 0 for x in (i, j))
     d: Array = i.astype(dtype) - j.astype(dtype) if few else (i - j).astype(dtype)  # both exact
     return np.abs(d, out=d)
 
 
 def slanted(s: Array, m: Array | None, i: Array, j: Array) -> Array:
-    """s_ij - m |i - j|, a slope m for each head; s where there are none.
+    """Return s_ij - m |i - j|, with a slope m for each head; s without slopes.
 
-    i, j: indices that broadcast to the axes of s behind those of heads, or to all of them
+    i, j: indices that broadcast to the axes of s after the axes of heads, or to all axes
     """
     if m is None:
         return s
@@ -216,17 +216,17 @@ def slanted(s: Array, m: Array | None, i: Array, j: Array) -> Array:
 
 
 def reference(top: Array) -> Array:
-    """What to subtract from scores: the largest of them, or 0 as long as all were forbidden."""
+    """Return the number to subtract from scores: the largest, or 0 if all keys are masked."""
     return np.where(np.isneginf(top), 0, top)
 
 
 def nonzero(t: Array) -> Array:
-    """What to divide by: the total, or 1 where nothing was attended to."""
+    """Return the number to divide by: the total, or 1 if all keys are masked."""
     return np.where(t == 0, 1, t)
 
 
 def masked(s: Array, attn_mask: Array | None, seen: Array) -> Array:
-    """The scores with a float mask added, and -inf wherever a key is forbidden."""
+    """Return the scores with a float mask added, and -inf where a key is masked."""
     if attn_mask is not None and attn_mask.dtype != bool:
         with np.errstate(invalid="ignore"):
             s = s + attn_mask.astype(s.dtype)
@@ -234,7 +234,7 @@ def masked(s: Array, attn_mask: Array | None, seen: Array) -> Array:
 
 
 def mixed(a: Array, x: Array, seen: Array | None) -> Array:
-    """sum_j a_ij x_j over the keys that i may attend to; seen is None for all of them.
+    """Return sum_j a_ij x_j over the keys that i may attend to; seen is None for all of them.
 
     a, seen: (..., N, M)    x: (..., M, C)    result: (..., N, C)
     """

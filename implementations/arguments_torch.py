@@ -1,4 +1,4 @@
-"""`implementations.arguments` for torch: who sees whom, and products that respect it."""
+"""`implementations.arguments` for torch: visible keys, and products without masked keys."""
 
 from collections.abc import Sequence
 from math import inf, nan
@@ -8,25 +8,25 @@ from torch import Tensor
 
 from implementations.arguments import Sight, positive
 
-Pair = tuple[Tensor, Tensor]  # of what queries and keys have
+Pair = tuple[Tensor, Tensor]  # one for queries, one for keys
 INTEGERS = torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8
 
 
 def accumulator(dtype: torch.dtype) -> torch.dtype:
-    """The format to compute in: float32 for the 16-bit ones, which are rounded once at the end."""
+    """Return the dtype to compute in: float32 for 16 bits, which is rounded once at the end."""
     return torch.promote_types(dtype, torch.float32)
 
 
 def laid_out(x: Tensor, dtype: torch.dtype) -> Tensor:
-    """x in `dtype` and contiguous, as the strides decide in which order a product is summed."""
+    """Return x in `dtype` and contiguous; strides decide in which order a product is summed."""
     return x.to(dtype).contiguous()
 
 
 def places(query: Tensor, key: Tensor, p: Tensor | None, r: Tensor | None) -> Pair | None:
-    """The positions of queries (B, N) and keys (B, M), one alone beside numbers from 0 on.
+    """Return the positions of queries (B, N) and keys (B, M); row numbers if only one is given.
 
-    result: (B or 1, 1, N, 1) and (B or 1, 1, 1, M), None where none are given
-    Raises ValueError: positions are no integers, or not one for each token.
+    result: (B or 1, 1, N, 1) and (B or 1, 1, 1, M); None if neither is given
+    Raises ValueError if positions are not integers, or not one for each token.
     """
     if p is None and r is None:
         return None
@@ -43,9 +43,9 @@ def places(query: Tensor, key: Tensor, p: Tensor | None, r: Tensor | None) -> Pa
 def labelled(
     query_segments: Tensor | None, key_segments: Tensor | None, shape: tuple[int, int, int]
 ) -> tuple[Tensor, Tensor] | None:
-    """The segments of queries (B, N) and keys (B, M), None for none.   shape: (B, N, M)
+    """Return the segments of queries (B, N) and keys (B, M), or None.   shape: (B, N, M)
 
-    Raises ValueError: one without the other, or of another shape; numbers that are no integers.
+    Raises ValueError if only one of them is given, for another shape, or if they are not integers.
     """
     if query_segments is None and key_segments is None:
         return None
@@ -60,7 +60,7 @@ def labelled(
 def together(
     query_segments: Tensor | None, key_segments: Tensor | None, shape: tuple[int, int, int]
 ) -> Tensor | None:
-    """True where a query and a key are of one text; None without segments.   (B, 1, N, M)"""
+    """Return True where query and key have the same segment; None without.   (B, 1, N, M)"""
     pair = labelled(query_segments, key_segments, shape)
     if pair is None:
         return None
@@ -77,10 +77,10 @@ def visible(
     texts: Tensor | None = None,
     at: Pair | None = None,
 ) -> Tensor:
-    """True where a query may attend to a key: what is near it, less mask and texts.
+    """Return True where a query may attend to a key, by window, mask and segments.
 
-    rows, cols: which queries and which keys, those that the mask is of    result: (..., n, keys)
-    at: their positions, (..., n, 1) and (..., keys), None for what rows and cols say
+    rows, cols: the queries and the keys, those of the mask    result: (..., n, keys)
+    at: their positions, (..., n, 1) and (..., keys); None for row numbers
     """
     seen = band(window, rows, cols, device) if at is None else near(window, *at)
     if texts is not None:
@@ -91,7 +91,7 @@ def visible(
 
 
 def band(window: Sight, rows: slice, cols: slice, device: torch.device) -> Tensor:
-    """True between two diagonals, as rows have numbers, and at the first keys.   (n, keys)"""
+    """Return True between two diagonals, by row numbers, and at the leading keys.   (n, keys)"""
     offset = cols.start - rows.start
     shape = rows.stop - rows.start, cols.stop - cols.start
     seen = torch.ones(shape, dtype=torch.bool, device=device)
@@ -106,7 +106,7 @@ def band(window: Sight, rows: slice, cols: slice, device: torch.device) -> Tenso
 
 
 def near(window: Sight, p: Tensor, r: Tensor) -> Tensor:
-    """True where a key's position r is in the window of a query's p, as they broadcast."""
+    """Return True where the position r of a key is in the window of the position p of a query."""
     ahead = r - p
     seen = torch.ones_like(ahead, dtype=torch.bool)
     if window.right is not None:
@@ -118,17 +118,17 @@ def near(window: Sight, p: Tensor, r: Tensor) -> Tensor:
 
 
 def capped(t: Tensor, softcap: float | None) -> Tensor:
-    """c tanh(t / c), and t where there is no cap c. Raises ValueError: one that is not positive."""
+    """Return c tanh(t / c), or t without a soft-cap c. Raises ValueError if c is not positive."""
     if softcap is None:
         return t
     return positive(softcap) * (t / softcap).tanh()
 
 
 def sunk(sinks: Tensor | None, H: int, like: Tensor) -> Tensor:
-    """For each head the score that has no value, in the dtype of `like`; -inf for none.   (H,)
+    """Return the attention sink of each head, in the dtype of `like`; -inf for none.   (H,)
 
-    Raises ValueError: one is inf or NaN, or there is not one for each head; a compiler, whose
-    program would end where numbers are looked at, is told of the shape alone.
+    Raises ValueError if one is inf or NaN, or if there is not one for each head. Under a compiler
+    only the shape is checked, because a check of values would break the graph.
     """
     if sinks is None:
         return like.new_full((H,), -inf)
@@ -139,11 +139,11 @@ def sunk(sinks: Tensor | None, H: int, like: Tensor) -> Tensor:
 
 
 def steep(slopes: Tensor | None, shape: Sequence[int], like: Tensor) -> Tensor | None:
-    """For each head what a score loses with each place, in the dtype of `like`; None for none.
+    """Return the ALiBi slope of each head, in the dtype of `like`; None without slopes.
 
     shape: of the query, (B, H, ...)    result: (B, H)
-    Raises ValueError: one is not finite, or they are neither (H,) nor (B, H); a compiler is told
-    of the shape alone, as of sinks.
+    Raises ValueError if one is not finite, or if their shape is neither (H,) nor (B, H). Under a
+    compiler only the shape is checked, as for sinks.
     """
     if slopes is None:
         return None
@@ -154,11 +154,11 @@ def steep(slopes: Tensor | None, shape: Sequence[int], like: Tensor) -> Tensor |
 
 
 def apart(rows: slice, cols: slice, like: Tensor, at: Pair | None = None) -> Tensor:
-    """|i - j| for some queries and some keys, in the dtype of `like`.   (..., n, keys)
+    """Return |i - j| for some queries and some keys, in the dtype of `like`.   (..., n, keys)
 
-    at: their positions, (..., n, 1) and (..., keys), None for what rows and cols say
+    at: their positions, (..., n, 1) and (..., keys); None for row numbers
     """
-    if at is not None:  # whole numbers, which a float may have too few digits for
+    if at is not None:  # subtract integers: a float may have too few digits
         return (at[1] - at[0]).abs_().to(like.dtype)
     i, j = (
         torch.arange(x.start, x.stop, dtype=like.dtype, device=like.device) for x in (rows, cols)
@@ -167,17 +167,17 @@ def apart(rows: slice, cols: slice, like: Tensor, at: Pair | None = None) -> Ten
 
 
 def reference(top: Tensor) -> Tensor:
-    """What to subtract from scores: the largest of them, or 0 as long as all were forbidden."""
+    """Return the number to subtract from scores: the largest, or 0 if all keys are masked."""
     return top.masked_fill(top.isneginf(), 0)
 
 
 def nonzero(t: Tensor) -> Tensor:
-    """What to divide by: the total, or 1 where nothing was attended to."""
+    """Return the number to divide by: the total, or 1 if all keys are masked."""
     return t.masked_fill(t == 0, 1)
 
 
 def mixed(a: Tensor, x: Tensor, seen: Tensor | None) -> Tensor:
-    """sum_j a_ij x_j over the keys that i may attend to, be the others inf or NaN.
+    """Return sum_j a_ij x_j over the keys that i may attend to; others may be inf or NaN.
 
     a, seen: (..., N, M), None for all keys    x: (..., M, C)    result: (..., N, C)
     """
@@ -191,9 +191,9 @@ def mixed(a: Tensor, x: Tensor, seen: Tensor | None) -> Tensor:
 
 
 def add_to_mask(dmask: Tensor, ds: Tensor, at: tuple[int, int, slice], cols: slice) -> None:
-    """Add the gradient of one tile's scores where the mask has them, summed where it is broadcast.
+    """Add the gradient of the scores of one tile to that of the mask, summed where it broadcasts.
 
-    dmask: any form broadcastable to (B, H, N, M)    ds: (n, keys)
+    dmask: any shape that broadcasts to (B, H, N, M)    ds: (n, keys)
     """
     b, h, rows = at
     whole = dmask.view((1,) * (4 - dmask.ndim) + tuple(dmask.shape))
@@ -204,8 +204,8 @@ def add_to_mask(dmask: Tensor, ds: Tensor, at: tuple[int, int, slice], cols: sli
 
 
 def by_slopes(moment: Tensor, slopes: Tensor) -> Tensor:
-    """The derivatives by the slopes, -sum_ij ds_ij |i - j|.   (H,) or (B, H)
+    """Return the gradient with respect to the slopes, -sum_ij ds_ij |i - j|.   (H,) or (B, H)
 
-    moment: the sums, (B, H), which are added over the batch where it shares its slopes
+    moment: the sums, (B, H), which are added over the batch if it shares its slopes
     """
     return -(moment if slopes.ndim == 2 else moment.sum(0))

@@ -1,10 +1,9 @@
-"""Decoding with a cache in torch, in two ways: in place, and by joining.
+"""Caches for decoding in torch: one that writes in place, and one that concatenates.
 
-`Static` keeps keys and values in arrays that are made once, as compiled code wants them,
-and hides what is not read by a mask. `Joined` makes a new cache out of the old one and the
-new tokens, so that every earlier state stays what it was, and a fork costs nothing.
-Both leave attention to `scaled_dot_product_attention`, whose causal flag has its diagonal in
-the top-left corner, and so is of no use to a chunk that has a past: the mask is written out.
+`Static` keeps keys and values in arrays of a fixed size, as compiled code needs them, and masks
+unused slots. `Joined` makes a new cache from the old one and the new tokens, so that all earlier
+states stay valid, and a fork costs nothing. Both call `scaled_dot_product_attention`. Its causal
+diagonal is aligned top-left, which is wrong for a chunk with a past, so they pass a mask.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 
 class Static:
-    """A cache with all its room from the beginning; the sequences may differ in length."""
+    """A cache that has all its room from the beginning; sequences may differ in length."""
 
     def __init__(
         self,
@@ -34,13 +33,13 @@ class Static:
     def extend(
         self, query: Tensor, key: Tensor, value: Tensor, counts: Tensor | None = None
     ) -> Tensor:
-        """Read n tokens and answer them: query (B, H, n, D) to (B, H, n, E).
+        """Append n tokens and return their outputs: query (B, H, n, D) to (B, H, n, E).
 
         counts: how many of the n tokens each sequence has; the others are padding.   (B,)
         """
         places = torch.arange(query.shape[2], device=query.device)
         after = self.lengths + (query.shape[2] if counts is None else counts)
-        last = self.lengths[:, None] + places  # (B, n), the place of each token itself
+        last = self.lengths[:, None] + places  # (B, n), the position of each token
         sequence, token = torch.nonzero(last < after[:, None], as_tuple=True)
         place = last[sequence, token]
         self.k[sequence, :, place] = key[sequence, :, token]
@@ -50,9 +49,9 @@ class Static:
         return attended(query, self.k, self.v, seen[:, None])
 
     def rollback(self, lengths: int | Tensor) -> None:
-        """Forget all but the first tokens, so many of each sequence.
+        """Keep only the first `lengths` tokens of each sequence.
 
-        What goes is cleared: attention multiplies it by zero, and that does not hide NaN.
+        Removed tokens are set to zero: attention multiplies them by zero, and NaN would remain.
         """
         self.lengths = torch.zeros_like(self.lengths) + lengths
         gone = torch.arange(self.k.shape[2], device=self.k.device) >= self.lengths[:, None]
@@ -60,7 +59,7 @@ class Static:
             x.masked_fill_(gone[:, None, :, None], 0)
 
     def fork(self) -> Static:
-        """A second cache that has read the same, in memory of its own."""
+        """Return a second cache with the same content, in its own memory."""
         B, G, capacity, D = self.k.shape
         other = Static(B, G, capacity, D, self.v.shape[-1], self.k.dtype, str(self.k.device))
         other.k, other.v = self.k.clone(), self.v.clone()
@@ -69,7 +68,7 @@ class Static:
 
 
 class Joined:
-    """A cache that is never changed; the sequences are of one length."""
+    """A cache that is never changed; all sequences have the same length."""
 
     persistent = True
 
@@ -77,7 +76,7 @@ class Joined:
         self.read = read
 
     def extend(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Joined]:
-        """The answers to n tokens, query (B, H, n, D) to (B, H, n, E), and the cache after."""
+        """Return the outputs of n tokens, query (B, H, n, D) to (B, H, n, E), and the new cache."""
         before = self.read or (key[:, :, :0], value[:, :, :0])
         k, v = torch.cat([before[0], key], dim=2), torch.cat([before[1], value], dim=2)
         n, length = query.shape[2], k.shape[2]
@@ -85,19 +84,19 @@ class Joined:
         return attended(query, k, v, seen), Joined((k, v))
 
     def rollback(self, lengths: int) -> Joined:
-        """The cache that has read the first tokens alone."""
+        """Return the cache of the first `lengths` tokens only."""
         if self.read is None:
             return self
         k, v = self.read
         return Joined((k[:, :, :lengths], v[:, :, :lengths]))
 
     def fork(self) -> Joined:
-        """The cache itself, which nothing changes."""
+        """Return the cache itself, because nothing changes it."""
         return self
 
 
 def attended(query: Tensor, k: Tensor, v: Tensor, seen: Tensor) -> Tensor:
-    """The attention of each query to what it may see; key heads once for each query head."""
+    """Return the output of each query over its visible keys, with key heads repeated for groups."""
     group = query.shape[1] // k.shape[1]
     k, v = (x.repeat_interleave(group, dim=1) for x in (k, v))
     return scaled_dot_product_attention(query, k, v, attn_mask=seen)

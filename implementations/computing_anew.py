@@ -1,16 +1,16 @@
-"""Every right attention function is a cache: one that keeps everything, and computes anew.
+"""A cache around any attention function: it stores all inputs and computes each output again.
 
-The keys so far and the chunk go to the attention function, which may be asked in four ways:
+The attention function gets the keys so far and the chunk, in one of four ways:
 
-    corner    causal, where its diagonal ends in the bottom-right corner
-    mask      with the mask j <= m + i written out
-    square    causal in either corner, with the queries so far kept too, and only the last
-              rows of the answer used
-    token     one query at a time, against all keys so far, with no mask at all
+    corner    causal, if the causal diagonal is aligned bottom-right
+    mask      with the mask j <= m + i
+    square    causal with any alignment, with all queries so far; only the last rows of the output
+              are used
+    token     one query at a time, with all keys so far and no mask
 
-All four are laws of section C (C5, C13, C1, C12); so a program whose attention is certified
-can be given a cache, and have that certified. `causal` in the top-left corner for a chunk
-with a past is none of the four.
+All four are laws of section C (C5, C13, C1, C12). So a program with certified attention can be
+given a cache, and this cache can be certified. Causality with top-left alignment, for a chunk with
+a past, is none of the four.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ Asked = Callable[[Implementation, Attention, int], Array]
 
 
 def cache_of(attention: Implementation, way: Way | None = None) -> Cache:
-    """A cache that asks an attention function; by the first way that it answers, unless told."""
+    """Return a cache around an attention function, by default in the first way that it supports."""
     asked = WAYS[way or first_way(attention)]
 
     def extend(state: State, chunk: Chunk) -> tuple[Array, State]:
@@ -61,7 +61,7 @@ def cache_of(attention: Implementation, way: Way | None = None) -> Cache:
 
 
 def first_way(attention: Implementation) -> Way:
-    """The way that takes the least of what an attention function answers."""
+    """Return the way that needs the fewest capabilities of an attention function."""
     answers = attention.answers
     if Capability.CAUSAL in answers and attention.chosen["causal"] == "bottom-right":
         return "corner"
@@ -82,13 +82,13 @@ def _rollback(state: State, lengths: Array) -> State:
 
 
 def _problem(text: Text, asked: Problem) -> Attention:
-    """All that one sequence has read, as an attention problem without a mask."""
+    """Return everything that one sequence has read, as an attention problem without a mask."""
     none = np.zeros((*text.q.shape[:3], text.v.shape[-1]))
     return Attention(*text, none, dtype=asked.dtype, rounding=asked.rounding)
 
 
 def _last(whole: Attention, n: int) -> Attention:
-    """The same with the last n queries alone."""
+    """Return the same problem with the last n queries only."""
     return whole.but(q=whole.q[:, :, -n:], dout=whole.dout[:, :, -n:])
 
 

@@ -1,13 +1,13 @@
-"""The whole matrix at once: attention as two products with a softmax between them.
+"""Attention with the whole matrix at once: two products with a softmax between them.
 
     a = softmax(scale q k^T + b)        o = a v
 
-(Vaswani et al. 2017, section 3.2.1). Backward, softmax has the Jacobian
-diag(a) - a a^T, so that a derivative da by the weights becomes
+(Vaswani et al. 2017, section 3.2.1). In the backward pass, the Jacobian of the softmax is
+diag(a) - a a^T. The gradient da of the weights gives the gradient of the scores,
 
     ds = a (da - <a, da>)
 
-by the scores; the products are differentiated as products are. Time and memory grow with N M.
+and the gradients of the two products are products, too. Time and memory grow with N M.
 """
 
 from typing import Any
@@ -61,20 +61,20 @@ def attend(
     query_positions: Array | None = None,
     key_positions: Array | None = None,
 ) -> Array:
-    """o_i = sum_j a_ij v_j.
+    """Return the output of attention, o_i = sum_j a_ij v_j.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
-    added to the scores. is_causal also forbids j > i, and window_size (left, right) all j with
-    j > i + right or j < i - left, None being no bound; no left bound hides j < sink_size.
-    softcap c makes c tanh(s / c) of a score s before anything is added. sinks (H,) are scores
-    that take their part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add
-    -m |i - j|. query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys
-    of its own segment, and nobody those of a negative one. query_positions (B, N) and
-    key_positions (B, M) are integers that take the place of i and j.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound or number
-    of keys < 0, a cap that is not positive, sinks that are no number below inf for each head, or
-    slopes that are not finite; segments of one side alone; any of another shape or kind.
+    attn_mask broadcasts to (B, H, N, M): a bool mask is True where i may attend to j, a float mask
+    is added to the scores. is_causal masks keys j > i. window_size (left, right) masks
+    j > i + right and j < i - left, except the leading keys j < sink_size; None is no bound. softcap
+    c replaces a score s by c tanh(s / c) before anything is added. sinks (H,) are scores in the
+    softmax that have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. query_segments
+    (B, N) and key_segments (B, M) are integers: a query may attend only to keys of its segment, and
+    to no key of a negative one. query_positions (B, N) and key_positions (B, M) are integers that
+    replace i and j.
+    Raises ValueError if H and G differ without enable_gqa, or G does not divide H; if a bound or
+    sink_size is negative, or softcap not positive; if sinks are not one number below inf for each
+    head, or slopes not finite; if only one of two segments is given; for other shapes or dtypes.
     """
     q, k, v = opened(query, key, value, enable_gqa)
     asked = attn_mask, is_causal, scale, window_size
@@ -95,7 +95,7 @@ def backward(
     dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value."""
+    """Return the gradients of <dout, o> + <dlse, lse> with respect to query, key and value."""
     q, k, v = opened(query, key, value, enable_gqa)
     s, seen, slope = scores(q, k, scale=scale, **options)
     a, _ = softmax(s, beside(sinks, q))
@@ -118,7 +118,7 @@ def sink_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the sinks, in their dtype.   (H,)"""
+    """Return the gradient with respect to the attention sinks, in their dtype.   (H,)"""
     q, k, v = opened(query, key, value, enable_gqa)
     s, seen, _ = scores(q, k, **options)
     t = beside(sinks, q)
@@ -140,7 +140,7 @@ def slope_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
+    """Return the gradient with respect to the ALiBi slopes, in their dtype.   (H,) or (B, H)"""
     q, k, v = opened(query, key, value, enable_gqa)
     at = query_positions, key_positions
     options |= {"query_positions": at[0], "key_positions": at[1]}
@@ -159,7 +159,7 @@ def weights(
     sinks: Array | None = None,
     **options: Any,
 ) -> Array:
-    """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
+    """Return a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     q, k, _ = opened(query, key, value, enable_gqa)
     a, _ = softmax(scores(q, k, **options)[0], beside(sinks, q))
     return rounded(a, query.dtype)
@@ -173,18 +173,21 @@ def lse(
     sinks: Array | None = None,
     **options: Any,
 ) -> Array:
-    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
+    """Return the log-sum-exp, log (exp(t_h) + sum_j exp(s_ij)), -inf if fully masked.   (B, H, N)
+
+    It has the dtype of the accumulator, and is not rounded to that of the query.
+    """
     q, k, _ = opened(query, key, value, enable_gqa)
     return softmax(scores(q, k, **options)[0], beside(sinks, q))[1]
 
 
 def mask_of_lengths(lengths: Array, M: int) -> Array:
-    """The mask of padded sequences: True at the first lengths[b] keys.   (B,) to (B, 1, 1, M)"""
+    """Return the mask of padded sequences: True at the first lengths[b] keys.   (B, 1, 1, M)"""
     return (np.arange(M) < lengths[:, None])[:, None, None, :]
 
 
 def opened(query: Array, key: Array, value: Array, enable_gqa: bool) -> tuple[Array, Array, Array]:
-    """The inputs in the accumulator's format, with a key head for every query head."""
+    """Return the inputs in the accumulator dtype, with a key head for every query head."""
     R = group(query.shape[1], key.shape[1], enable_gqa)
     q, k, v = (laid_out(x, accumulator(query.dtype)) for x in (query, key, value))
     return q, shared(k, R), shared(v, R)
@@ -205,13 +208,13 @@ def scores(
     query_positions: Array | None = None,
     key_positions: Array | None = None,
 ) -> tuple[Array, Array, Array | float]:
-    """s_ij = cap(scale <q_i, k_j>) + b_ij - m |i - j|; where it is not hidden, i.e. -inf; cap'."""
+    """Return s_ij = cap(scale <q_i, k_j>) + b_ij - m |i - j|, visible pairs, and cap'."""
     (B, _, N, _), M = q.shape, k.shape[-2]
     i, j = places(q, k, query_positions, key_positions)
     mask, m = everywhere(attn_mask, (*q.shape[:-1], M)), steep(alibi_slopes, q.shape, q.dtype)
     texts = together(query_segments, key_segments, (B, N, M))
     seen = visible(mask, sight(is_causal, window_size, sink_size), i, j, texts)
-    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
+    with np.errstate(over="ignore", invalid="ignore"):  # a masked key may hold any number
         products = q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.swapaxes(-1, -2))
         s, slope = capped(products, softcap)
         s = slanted(s, m, i, j)
@@ -219,15 +222,15 @@ def scores(
 
 
 def beside(sinks: Array | None, q: Array) -> Array:
-    """The sinks as they stand beside the scores, -inf for none.   (H, 1, 1)"""
+    """Return the sinks with the axes of the scores, -inf for none.   (H, 1, 1)"""
     return sunk(sinks, q.shape[1], q.dtype)[:, None, None]
 
 
 def softmax(s: Array, t: Array | float = -np.inf) -> tuple[Array, Array]:
-    """exp(s_j) / (exp(t) + sum_j exp(s_j)) along the last axis, and the log of that sum.
+    """Return exp(s_j) / (exp(t) + sum_j exp(s_j)) along the last axis, and the log of that sum.
 
-    The largest score is subtracted first, be it t, so that no exponential overflows. Where
-    every score is -inf the weights are zero and the logarithm is t.
+    The largest of t and the scores is subtracted first, so that no exponential overflows. If every
+    score is -inf, the weights are zero and the logarithm is t.
     """
     top = reference(np.maximum(s.max(axis=-1, keepdims=True, initial=-np.inf), t))
     e = np.exp(s - top)

@@ -2,9 +2,9 @@
 
     o = (m a / (1 - p)) v        m_ij = 1 with probability 1 - p, else 0
 
-(dropout: Srivastava et al. 2014). The generator is the caller's: the same state gives the
-same mask, and the backward pass makes the mask again from such a state, so that nothing of
-size N M has to be kept between the passes.
+(dropout: Srivastava et al. 2014). The caller passes the generator: equal states give equal masks.
+The backward pass draws the mask again from such a state, so nothing of size N M is stored between
+the passes.
 """
 
 import numpy as np
@@ -25,10 +25,10 @@ def attend(
     *,
     rng: np.random.Generator,
 ) -> Array:
-    """o_i = sum_j m_ij a_ij v_j / (1 - dropout_p).
+    """Return o_i = sum_j m_ij a_ij v_j / (1 - dropout_p).
 
-    query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E).
-    attn_mask broadcasts to (B, H, N, M), as in `dense`; dropout_p = 0 drops nothing.
+    query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E). attn_mask broadcasts
+    to (B, H, N, M), as in `dense`; dropout_p = 0 drops nothing.
     """
     w, _, _ = dropped(query, key, attn_mask, dropout_p, is_causal, scale, rng)
     return rounded(w @ laid_out(value, w.dtype), query.dtype)
@@ -46,7 +46,7 @@ def backward(
     *,
     rng: np.random.Generator,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o>, with the mask that the forward pass drew from this state."""
+    """Return the gradients of <dout, o>, with the mask that the forward pass drew from a state."""
     w, a, factors = dropped(query, key, attn_mask, dropout_p, is_causal, scale, rng)
     q, k, v, g = (laid_out(x, w.dtype) for x in (query, key, value, dout))
     da = factors * (g @ v.swapaxes(-1, -2))
@@ -60,7 +60,7 @@ def backward(
 def weights(
     query: Array,
     key: Array,
-    value: Array,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    value: Array,  # noqa: ARG001 - the signature of attend; weights do not depend on values
     attn_mask: Array | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
@@ -68,7 +68,7 @@ def weights(
     *,
     rng: np.random.Generator,
 ) -> Array:
-    """m_ij a_ij / (1 - dropout_p), what the output is made of.   (B, H, N, M)"""
+    """Return m_ij a_ij / (1 - dropout_p), the factors of the values.   (B, H, N, M)"""
     w, _, _ = dropped(query, key, attn_mask, dropout_p, is_causal, scale, rng)
     return rounded(w, query.dtype)
 
@@ -82,7 +82,7 @@ def dropped(
     scale: float | None,
     rng: np.random.Generator,
 ) -> tuple[Array, Array, Array]:
-    """The weights with dropout, those without, and what the ones are multiplied by."""
+    """Return the weights with dropout, those without, and the factors m / (1 - p)."""
     q, k, _ = dense.opened(query, key, key, enable_gqa=False)
     s, _, _ = dense.scores(q, k, attn_mask, is_causal, scale)
     a, _ = dense.softmax(s)

@@ -2,8 +2,8 @@
 
     o_i = (sum_j m_ij e_ij v_j) / ((1 - p) sum_j e_ij)        e_ij = exp(s_ij - max_j s_ij)
 
-(dropout: Srivastava et al. 2014). Numerators are dropped and the sum is divided at the end,
-by a denominator in which every key counts, dropped or not. Gradients are autograd's.
+(dropout: Srivastava et al. 2014). Dropout applies to the numerators. The denominator at the end
+contains every key, dropped or not. Gradients are by autograd.
 """
 
 import torch
@@ -24,11 +24,11 @@ def attend(
     training: bool = True,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """o_i = sum_j m_ij a_ij v_j / (1 - dropout_p), or attention unless training.
+    """Return o_i = sum_j m_ij a_ij v_j / (1 - dropout_p), without dropout unless training.
 
-    query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E). attn_mask
-    broadcasts to (B, H, N, M): bool, True where i may attend to j. Every query has to see
-    a key. Random numbers come from the generator, or from torch's own.
+    query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E). attn_mask broadcasts
+    to (B, H, N, M): bool, True where i may attend to j. Every query must have a visible key. Random
+    numbers come from the generator, or from the default one of torch.
     """
     e = exponentials(query, key, attn_mask, is_causal, scale)
     total = e.sum(dim=-1, keepdim=True)
@@ -44,7 +44,7 @@ def attend(
 def exponentials(
     query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool, scale: float | None
 ) -> Tensor:
-    """e_ij = exp(s_ij - max_j s_ij), 0 where key j is forbidden to query i.   (B, H, N, M)"""
+    """Return e_ij = exp(s_ij - max_j s_ij), 0 where key j is masked for i.   (B, H, N, M)"""
     work = accumulator(query.dtype)
     q, k = query.to(work) * factor(scale, query.shape[-1]), key.to(work)
     rows, cols = (slice(0, x.shape[-2]) for x in (query, key))
@@ -54,7 +54,7 @@ def exponentials(
 
 
 class Attention(nn.Module):
-    """The same as a module: `train` and `eval` switch the dropout on and off."""
+    """Attention with dropout as a module: `train` and `eval` switch dropout on and off."""
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
@@ -69,5 +69,5 @@ class Attention(nn.Module):
         is_causal: bool = False,
         scale: float | None = None,
     ) -> Tensor:
-        """(B, H, N, D), (B, H, M, D) and (B, H, M, E) to (B, H, N, E)."""
+        """Return the output for (B, H, N, D), (B, H, M, D) and (B, H, M, E).   (B, H, N, E)"""
         return attend(query, key, value, attn_mask, self.dropout, is_causal, scale, self.training)

@@ -1,9 +1,9 @@
-"""Attention in index notation: what is summed over is what the output does not name.
+"""Attention in index notation: each formula sums over the indices that its result does not have.
 
     s_bgrij = scale q_bgric k_bgjc        o_bgric = a_bgrij v_bgjc
 
-(Vaswani et al. 2017, section 3.2.1). Query head h = g R + r reads key head g
-(Ainslie et al. 2023, section 2.2): sharing is one more letter, and nothing is repeated.
+(Vaswani et al. 2017, section 3.2.1). Query head h = g R + r reads key head g (Ainslie et al. 2023,
+section 2.2). Grouped heads are one more index, so keys and values are not repeated.
 """
 
 from typing import Any
@@ -54,11 +54,10 @@ def attend(
     query_positions: Array | None = None,
     key_positions: Array | None = None,
 ) -> Array:
-    """o_bgric = a_bgrij v_bgjc.
+    """Return o_bgric = a_bgrij v_bgjc.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    The options are those of `implementations.dense.attend`, which says what each of them means, and
-    raises what they raise.
+    The options and the exceptions are those of `implementations.dense.attend`.
     """
     asked = attn_mask, is_causal, scale, enable_gqa, window_size, sink_size, softcap, alibi_slopes
     of_tokens = query_segments, key_segments, query_positions, key_positions
@@ -78,9 +77,9 @@ def backward(
     dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value.
+    """Return the gradients of <dout, o> + <dlse, lse> with respect to query, key and value.
 
-    Each is the product it comes from with the letters of two arrays exchanged.
+    Each is a product of the forward pass with the indices of two arrays exchanged.
     """
     s, seen, slope = scores(query, key, scale=scale, **options)
     a, _ = softmax(s, beside(sinks, query, key))
@@ -105,7 +104,7 @@ def sink_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the sinks, in their dtype.   (H,)"""
+    """Return the gradient with respect to the attention sinks, in their dtype.   (H,)"""
     s, seen, _ = scores(query, key, **options)
     t = beside(sinks, query, key)
     a, logs = softmax(s, t)
@@ -127,7 +126,7 @@ def slope_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
+    """Return the gradient with respect to the ALiBi slopes, in their dtype.   (H,) or (B, H)"""
     options |= {"query_positions": query_positions, "key_positions": key_positions}
     s, seen, _ = scores(query, key, alibi_slopes=alibi_slopes, **options)
     a, _ = softmax(s, beside(sinks, query, key))
@@ -139,8 +138,11 @@ def slope_gradient(
 
 
 def score_gradients(a: Array, do: Array, v: Array, seen: Array, dlse: Array | None) -> Array:
-    """ds_bgrij = a_bgrij (da_bgrij - sum_j a_bgrij da_bgrij + dlse), da_bgrij = do_bgric v_bgjc."""
-    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
+    """Return ds_bgrij = a_bgrij (da_bgrij - sum_j a_bgrij da_bgrij + dlse).
+
+    Here da_bgrij = do_bgric v_bgjc.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # a masked value may hold any number
         da = np.where(seen, np.einsum("bgric,bgjc->bgrij", do, v, optimize=True), 0)
     mean = less(np.einsum("bgrij,bgrij->bgri", a, da), dlse)
     return a * (da - mean[..., None])
@@ -149,11 +151,11 @@ def score_gradients(a: Array, do: Array, v: Array, seen: Array, dlse: Array | No
 def weights(
     query: Array,
     key: Array,
-    value: Array,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    value: Array,  # noqa: ARG001 - the signature of attend; weights do not depend on values
     sinks: Array | None = None,
     **options: Any,
 ) -> Array:
-    """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
+    """Return a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     a, _ = softmax(scores(query, key, **options)[0], beside(sinks, query, key))
     return rounded(a.reshape(*query.shape[:3], key.shape[2]), query.dtype)
 
@@ -161,37 +163,40 @@ def weights(
 def lse(
     query: Array,
     key: Array,
-    value: Array,  # noqa: ARG001 - called like attention, though no score depends on a value
+    value: Array,  # noqa: ARG001 - the signature of attend; scores do not depend on values
     sinks: Array | None = None,
     **options: Any,
 ) -> Array:
-    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
+    """Return log (exp(t_h) + sum_j exp(s_ij)), not rounded; -inf if fully masked.   (B, H, N)"""
     _, total = softmax(scores(query, key, **options)[0], beside(sinks, query, key))
     return total.reshape(query.shape[:3])
 
 
 def grouped(x: Array, G: int) -> Array:
-    """(B, H, N, C) with the heads in groups, (B, G, R, N, C), in the accumulator's format."""
+    """Return (B, H, N, C) with grouped heads, (B, G, R, N, C), in the accumulator dtype."""
     B, H, N, C = x.shape
     return laid_out(x, accumulator(x.dtype)).reshape(B, G, H // max(G, 1), N, C)
 
 
 def beside(sinks: Array | None, query: Array, key: Array) -> Array:
-    """The sinks as they stand beside the scores, -inf for none.   (G, R, 1, 1)"""
+    """Return the sinks with the axes of the scores, -inf for none.   (G, R, 1, 1)"""
     H, G = query.shape[1], key.shape[1]
     return sunk(sinks, H, accumulator(query.dtype)).reshape(G, H // max(G, 1), 1, 1)
 
 
 def standing(query: Array, key: Array, p: Array | None, r: Array | None) -> tuple[Array, Array]:
-    """`places` of scores in groups.   (N, 1) and (M,), or (B, 1, 1, N, 1) and (B, 1, 1, 1, M)"""
+    """Return positions with the axes of grouped scores.
+
+    result: (N, 1) and (M,), or (B, 1, 1, N, 1) and (B, 1, 1, 1, M)
+    """
     i, j = places(query, key, p, r)
     return (i, j) if i.ndim == 2 else (i[:, None], j[:, None])
 
 
 def read(x: Array, seen: Array, dtype: np.dtype) -> Array:
-    """Keys or values, zero if no query sees them: they may hold NaN, and 0 * NaN is NaN.
+    """Return keys or values with zeros where no query may attend to them.
 
-    x: (B, G, M, C)    seen: (B, G, R, N, M)
+    Such keys may hold NaN, and 0 * NaN is NaN.   x: (B, G, M, C)    seen: (B, G, R, N, M)
     """
     live: Array = np.asarray(seen.any(axis=(2, 3)))
     return laid_out(np.where(live[..., None], x, 0), dtype)
@@ -213,7 +218,7 @@ def scores(
     query_positions: Array | None = None,
     key_positions: Array | None = None,
 ) -> tuple[Array, Array, Array | float]:
-    """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij - m_bgr |i - j|, where seen, and cap'."""
+    """Return s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij - m_bgr |i - j|, visible pairs, cap'."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     R = group(H, G, enable_gqa)
     mask = everywhere(attn_mask, (B, H, N, M))
@@ -225,7 +230,7 @@ def scores(
     seen = visible(mask, sight(is_causal, window_size, sink_size), i, j, texts)
     m = steep(alibi_slopes, query.shape, q.dtype)
     m = None if m is None else m.reshape(B, G, R)
-    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
+    with np.errstate(over="ignore", invalid="ignore"):  # a masked key may hold any number
         products = np.einsum("bgric,bgjc->bgrij", q, laid_out(key, q.dtype), optimize=True)
         products *= q.dtype.type(factor(scale, D))
         s, slope = capped(products, softcap)

@@ -1,10 +1,10 @@
-"""Attention in index notation, in torch: the gradients are autograd's.
+"""Attention in index notation, in torch, with gradients by autograd.
 
     s_bgrij = scale q_bgric k_bgjc        o_bgric = a_bgrij v_bgjc
 
-(Vaswani et al. 2017, section 3.2.1). Query head h = g R + r reads key head g
-(Ainslie et al. 2023, section 2.2). The largest score of a row is subtracted before
-exp, without which float32 would overflow at a score of 89.
+(Vaswani et al. 2017, section 3.2.1). Query head h = g R + r reads key head g (Ainslie et al. 2023,
+section 2.2). The largest score of a row is subtracted before exp; otherwise float32 would overflow
+at a score of 89.
 """
 
 from math import inf
@@ -48,17 +48,16 @@ def attend(
     key_positions: Tensor | None = None,
     return_lse: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """o_bgric = a_bgrij v_bgjc.
+    """Return o_bgric = a_bgrij v_bgjc.
 
-    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E); with return_lse, the
-    log-sum-exp (B, H, N) comes as well, as accumulated, -inf for an idle query.
-    The options are those of `implementations.dense.attend`, which says what each of them means, and
-    raises what they raise.
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E). With return_lse,
+    also return the log-sum-exp (B, H, N), not rounded, -inf for a fully masked query.
+    The options and the exceptions are those of `implementations.dense.attend`.
     """
     asked = attn_mask, is_causal, scale, enable_gqa, window_size, sink_size, softcap, alibi_slopes
     of_tokens = query_segments, key_segments, query_positions, key_positions
     s, seen = scores(query, key, *asked, *of_tokens)
-    # A weight that is zero by decree passes no gradient on, however large the value is.
+    # A masked weight must pass on no gradient, however large the value is.
     a, lse = softmax(s, sinks)
     a = a.masked_fill(~seen, 0)
     o = torch.einsum("bgrij,bgjc->bgric", a, read(value, seen, a.dtype))
@@ -69,11 +68,11 @@ def attend(
 def weights(
     query: Tensor,
     key: Tensor,
-    value: Tensor,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    value: Tensor,  # noqa: ARG001 - the signature of attend; weights do not depend on values
     sinks: Tensor | None = None,
     **options: Any,
 ) -> Tensor:
-    """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
+    """Return a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     s, _ = scores(query, key, **options)
     return softmax(s, sinks)[0].reshape(*query.shape[:3], key.shape[2]).to(query.dtype)
 
@@ -94,7 +93,10 @@ def scores(
     query_positions: Tensor | None = None,
     key_positions: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij - m_bgr |i - j|, -inf where not seen; seen."""
+    """Return s_bgrij = cap(scale q_bgric k_bgjc) + b_bgrij - m_bgr |i - j|, and the visible pairs.
+
+    Scores of masked keys are -inf.
+    """
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     shape = (B, G, group(H, G, enable_gqa), N, M)
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, M).reshape(shape)
@@ -115,16 +117,16 @@ def scores(
 
 
 def read(x: Tensor, seen: Tensor, dtype: torch.dtype) -> Tensor:
-    """Keys or values, zero if no query sees them: they may hold NaN, and 0 * NaN is NaN.
+    """Return keys or values with zeros where no query may attend to them.
 
-    x: (B, G, M, C)    seen: (B, G, R, N, M)
+    Such keys may hold NaN, and 0 * NaN is NaN.   x: (B, G, M, C)    seen: (B, G, R, N, M)
     """
     hidden = ~seen.any(dim=3).any(dim=2)
     return laid_out(x, dtype).masked_fill(hidden[..., None], 0)
 
 
 def beside(s: Tensor, sinks: Tensor | None) -> Tensor:
-    """The scores, and if there are sinks theirs behind them.   (B, G, R, N, M or M + 1)"""
+    """Return the scores, and those of the sinks after them.   (B, G, R, N, M or M + 1)"""
     if sinks is None:
         return s
     G, R = s.shape[1:3]
@@ -133,9 +135,9 @@ def beside(s: Tensor, sinks: Tensor | None) -> Tensor:
 
 
 def softmax(s: Tensor, sinks: Tensor | None) -> tuple[Tensor, Tensor]:
-    """exp(s_j) / (exp(t_h) + sum_j exp(s_j)) along the last axis, and the log of that sum.
+    """Return exp(s_j) / (exp(t_h) + sum_j exp(s_j)) along the last axis, and the log of that sum.
 
-    Where all scores are -inf the weights are zero and the logarithm is -inf, a constant.
+    If all scores are -inf, the weights are zero and the logarithm is -inf, a constant.
     """
     M, s = s.shape[-1], beside(s, sinks)
     if s.shape[-1] == 0:

@@ -1,10 +1,10 @@
-"""The position-wise feed-forward network in NumPy, unit by unit.
+"""The position-wise feed-forward network in NumPy, in blocks of units.
 
     y = b2 + sum_f max(0, <x, W1[:, f]> + b1[f]) W2[f]
 
-(Vaswani et al. 2017, section 3.3). Units are taken in blocks, so that what they hold, F
-numbers for every position, is never in memory as a whole; the backward pass computes it
-again, block by block.
+(Vaswani et al. 2017, section 3.3). The hidden activations, F numbers for every position, are
+computed in blocks of units and never stored as a whole. The backward pass computes them again,
+block by block.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ UNITS = 64  # in a block
 
 
 def feed_forward(x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
-    """y = max(0, x W1 + b1) W2 + b2.   x (B, N, E), W1 (E, F), W2 (F, E) give (B, N, E)"""
+    """Return max(0, x W1 + b1) W2 + b2.   x (B, N, E), W1 (E, F), W2 (F, E) give (B, N, E)"""
     rows, *weights = opened(x, W1, b1, W2)
     y = np.zeros_like(rows)
     for _, W1, b1, W2 in blocks(*weights):
@@ -29,7 +29,7 @@ def feed_forward(x: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
 def backward(
     dy: Array, x: Array, W1: Array, b1: Array, W2: Array, b2: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """dx, dW1, db1, dW2, db2 of <dy, y>."""
+    """Return dx, dW1, db1, dW2, db2 of <dy, y>."""
     rows, *weights = opened(x, W1, b1, W2)
     d_rows = dy.reshape(rows.shape).astype(rows.dtype)
     dx, dW1, db1, dW2 = (np.zeros_like(a) for a in (rows, *weights))
@@ -44,13 +44,13 @@ def backward(
 
 
 def opened(x: Array, *arrays: Array) -> list[Array]:
-    """The positions of all batch elements in one matrix, and the weights, as accumulated."""
+    """Return the positions of all batch elements as rows, and weights, in the accumulator dtype."""
     work = accumulator(x.dtype)
     return [x.reshape(-1, x.shape[-1]).astype(work), *(a.astype(work) for a in arrays)]
 
 
 def blocks(W1: Array, b1: Array, W2: Array) -> Iterator[tuple[slice, Array, Array, Array]]:
-    """The units in blocks: which they are, their columns of W1 and b1, their rows of W2."""
+    """Yield blocks of units: their range, their columns of W1 and b1, and their rows of W2."""
     for first in range(0, len(b1), UNITS):
         units = slice(first, first + UNITS)
         yield units, W1[:, units], b1[units], W2[units]

@@ -2,9 +2,9 @@
 
     y = max(0, x W1 + b1) W2 + b2
 
-(Vaswani et al. 2017, section 3.3). The function multiplies from the left, as the formula
-does, and accumulates in float32 at least; its gradients are autograd's. The module is what
-people write, with torch's own layers, whose weights have the outputs first.
+(Vaswani et al. 2017, section 3.3). The function multiplies by W1 and W2 from the right, as the
+formula does, and accumulates in float32 or more precise; gradients are by autograd. The module uses
+the linear layers of torch, as usual, whose weights have the output axis first.
 """
 
 import torch
@@ -14,7 +14,7 @@ from implementations.arguments_torch import accumulator
 
 
 def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> Tensor:
-    """y = max(0, x W1 + b1) W2 + b2.   x (B, N, E), W1 (E, F), W2 (F, E) give (B, N, E)"""
+    """Return max(0, x W1 + b1) W2 + b2.   x (B, N, E), W1 (E, F), W2 (F, E) give (B, N, E)"""
     work = accumulator(x.dtype)
     rows, W1, b1, W2, b2 = (a.to(work) for a in (x.flatten(0, 1), W1, b1, W2, b2))
     h = torch.relu(torch.addmm(b1, rows, W1))
@@ -22,7 +22,7 @@ def feed_forward(x: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> T
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with a relu between them."""
+    """Two linear layers with a ReLU between them."""
 
     def __init__(self, width: int, units: int) -> None:
         super().__init__()
@@ -30,6 +30,6 @@ class FeedForward(nn.Module):
         self.outer = nn.Linear(units, width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, N, width) to (B, N, width)."""
+        """Return y (B, N, width) for x (B, N, width)."""
         h: Tensor = torch.relu(self.inner(x))
         return self.outer(h)

@@ -1,18 +1,17 @@
-"""Tile by tile: neither scores nor weights ever exist as a whole.
+"""Attention tile by tile: the matrices of scores and weights are never stored as a whole.
 
-For a block of queries the keys pass by in blocks, and the output so far is rescaled
-when the largest score rises (Dao et al. 2022, algorithm 1; the recurrence is that of
-`implementations.online`, over blocks). Backward, the weights of a tile are computed
-again instead of stored. With the largest score m_i and the total t_i of the forward
-pass, and e_ij = exp(s_ij - m_i), the softmax needs no division inside a tile:
+For a block of queries, the keys are read in blocks, and the output so far is rescaled if the
+largest score rises (Dao et al. 2022, algorithm 1; the recurrence of `implementations.online`, with
+blocks). The backward pass computes the weights of a tile again. With the largest score m_i and the
+total t_i of the forward pass, and e_ij = exp(s_ij - m_i), no tile needs a division:
 
     dv_j = sum_i e_ij (dout_i / t_i)
     dk_j = scale sum_i z_ij (q_i / t_i)      z_ij = e_ij (<dout_i, v_j> - <dout_i, o_i> + dlse_i)
     dq_i = scale / t_i sum_j z_ij k_j
 
-Flash kernels keep m + log t instead; kept apart they lose nothing when m is large.
-A sink is there before the first tile: m_i = t_h and the total is 1, with no output.
-Tiles are (keys, queries), as `implementations.tiles` makes them.
+Flash kernels store m + log t instead. Two separate numbers lose no precision if m is large. With an
+attention sink, the state before the first tile is m_i = t_h, a total of 1, and no output. Tiles
+have shape (keys, queries), as `implementations.tiles` makes them.
 """
 
 from collections.abc import Iterator
@@ -59,11 +58,10 @@ def attend(
     query_positions: Array | None = None,
     key_positions: Array | None = None,
 ) -> Array:
-    """o_i = sum_j a_ij v_j in memory that does not grow with N M.
+    """Return o_i = sum_j a_ij v_j, in memory that does not grow with N M.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    The options are those of `implementations.dense.attend`, which says what each of them means, and
-    raises what they raise.
+    The options and the exceptions are those of `implementations.dense.attend`.
     """
     options: dict[str, Any] = {"attn_mask": attn_mask, "scale": scale, "enable_gqa": enable_gqa}
     options |= {"softcap": softcap, "sinks": sinks, "alibi_slopes": alibi_slopes}
@@ -82,7 +80,7 @@ def lse(
     sink_size: int = 0,
     **options: Any,
 ) -> Array:
-    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
+    """Return log (exp(t_h) + sum_j exp(s_ij)), not rounded; -inf if fully masked.   (B, H, N)"""
     _, m, t = passed(query, key, value, sight(is_causal, window_size, sink_size), **options)
     with np.errstate(divide="ignore"):
         return reference(m) + np.log(t)
@@ -99,7 +97,7 @@ def backward(
     dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value."""
+    """Return the gradients of <dout, o> + <dlse, lse> with respect to query, key and value."""
     work = accumulator(query.dtype)
     dq, dk, dv = (np.zeros(x.shape, work) for x in (query, key, value))
     window = sight(is_causal, window_size, sink_size)
@@ -129,7 +127,7 @@ def sink_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the sinks, in their dtype, from o, m and t alone.   (H,)"""
+    """Return the gradient with respect to the sinks in their dtype, from o, m and t.   (H,)"""
     window = sight(is_causal, window_size, sink_size)
     o, m, t = passed(query, key, value, window, sinks=sinks, **options)
     share = np.exp(sunk(sinks, query.shape[1], o.dtype)[:, None] - reference(m)) / nonzero(t)
@@ -150,7 +148,7 @@ def slope_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
+    """Return the gradient with respect to the ALiBi slopes, in their dtype.   (H,) or (B, H)"""
     work, window = accumulator(query.dtype), sight(is_causal, window_size, sink_size)
     moment = np.zeros(query.shape[:2], work)
     options |= {"query_positions": query_positions, "key_positions": key_positions}
@@ -165,7 +163,7 @@ def slope_gradient(
 
 
 def placed(query: Array, key: Array, p: Array | None, r: Array | None) -> tuple[Array, Array]:
-    """The places of the tokens of every sequence.   (B, N) and (B, M)"""
+    """Return the positions of the tokens of every sequence.   (B, N) and (B, M)"""
     i, j = places(query, key, p, r)
     B, N, M = len(query), query.shape[2], key.shape[2]
     return np.broadcast_to(i, (B, 1, N, 1))[:, 0, :, 0], np.broadcast_to(j, (B, 1, 1, M))[:, 0, 0]
@@ -179,7 +177,7 @@ def passed(
     sinks: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """Output (B, H, N, E), largest score m and total t (B, H, N), all as accumulated."""
+    """Return output (B, H, N, E), largest score m and total t (B, H, N), not rounded."""
     rows, work = query.shape[:3], accumulator(query.dtype)
     o = np.zeros((*rows, value.shape[-1]), work)
     m = np.full(rows, sunk(sinks, query.shape[1], work)[:, None], work)
@@ -192,7 +190,7 @@ def passed(
 
 
 class Weighed(NamedTuple):
-    """A tile in the backward pass: which keys, e_ij and z_ij (keys, n), what is seen, and cap'."""
+    """A tile in the backward pass: its keys, e_ij and z_ij (keys, n), visible pairs, and cap'."""
 
     cols: slice
     e: Array
@@ -211,7 +209,7 @@ def weighed(
     sinks: Array | None = None,
     **options: Any,
 ) -> Iterator[tuple[Block, Array, Array, Iterator[Weighed]]]:
-    """Each block of queries, with dout_i (n, E), 1 / t_i (n,), and its tiles weighed."""
+    """Yield each block of queries, with dout_i (n, E), 1 / t_i (n,), and its tiles."""
     o, m, t = passed(query, key, value, window, sinks, **options)
     for block in blocks_of_queries(query, key, value, window, **options):
         at = block.at
@@ -222,7 +220,10 @@ def weighed(
 
 
 def weighed_tiles(block: Block, do: Array, mean: Array, m: Array) -> Iterator[Weighed]:
-    """The tiles of a block, in memory used again by the next.   do: (n, E)    mean, m: (n,)"""
+    """Yield the tiles of a block, in memory that the next one overwrites.
+
+    do: (n, E)    mean, m: (n,)
+    """
     for cols, s, seen, slope in block.tiles:
         exponentials(s, m)
         yield Weighed(cols, s, weighted(s, do, block.v[cols], mean, seen), seen, slope)

@@ -1,9 +1,9 @@
-"""Tile by tile in torch, with a backward pass of its own.
+"""Attention tile by tile in torch, with a hand-written backward pass.
 
-`implementations.fused` in another language: blocks of queries and keys, the output
-rescaled when the largest score rises, the weights of a tile computed again in the
-backward pass (Dao et al. 2022, algorithm 1). A sink is there before the first tile.
-Scores are kept in bits, as `implementations.tiles_torch` makes them.
+This is `implementations.fused` in torch: blocks of queries and keys, an output that is rescaled if
+the largest score rises, and a backward pass that computes the weights of a tile again (Dao et al.
+2022, algorithm 1). An attention sink is part of the state before the first tile. Scores are in
+bits, as `implementations.tiles_torch` makes them.
 """
 
 from collections.abc import Sequence
@@ -52,13 +52,12 @@ def attend(
     key_positions: Tensor | None = None,
     return_lse: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """o_i = sum_j a_ij v_j in memory that does not grow with N M.
+    """Return o_i = sum_j a_ij v_j, in memory that does not grow with N M.
 
-    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E); with return_lse, the
-    log-sum-exp (B, H, N) comes as well, as accumulated, -inf for an idle query.
-    The options are those of `implementations.dense.attend`, which says what each of them means, and
-    raises what they raise.
-    What is added to the scores, or stands beside them, gets a gradient: masks, slopes and sinks.
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E). With return_lse,
+    also return the log-sum-exp (B, H, N), not rounded, -inf for a fully masked query.
+    The options and the exceptions are those of `implementations.dense.attend`. Float masks, ALiBi
+    slopes and sinks get gradients, too.
     """
     options = is_causal, scale, enable_gqa, window_size, sink_size, softcap
     of_tokens = query_segments, key_segments, query_positions, key_positions
@@ -69,7 +68,7 @@ def attend(
 
 
 def lse(query: Tensor, key: Tensor, value: Tensor, **options: Any) -> Tensor:
-    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
+    """Return log (exp(t_h) + sum_j exp(s_ij)), not rounded; -inf if fully masked.   (B, H, N)"""
     return attend(query, key, value, **options, return_lse=True)[1]
 
 
@@ -87,7 +86,7 @@ def how(
     query_positions: Tensor | None = None,
     key_positions: Tensor | None = None,
 ) -> How:
-    """What is asked, in a row."""
+    """Return the options that are not differentiated, checked, as one record."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     R, window = group(H, G, enable_gqa), sight(is_causal, window_size, sink_size)
     texts = texts_of(read(labelled(query_segments, key_segments, (B, N, M))), B)
@@ -96,7 +95,7 @@ def how(
 
 
 def read(pair: Pair | None) -> tuple[Array, Array] | None:
-    """The same for NumPy, by which tiles are laid out."""
+    """Return the pair as NumPy arrays, which `tiling` needs."""
     return None if pair is None else (pair[0].numpy(force=True), pair[1].numpy(force=True))
 
 
@@ -114,7 +113,7 @@ class Fused(torch.autograd.Function):
         slopes: Tensor | None,
         how: How,
     ) -> tuple[Tensor, Tensor]:
-        """o (B, H, N, E) in the dtype of q, and lse (B, H, N)."""
+        """Return o (B, H, N, E) in the dtype of q, and lse (B, H, N)."""
         o, m, t = passed(q, k, v, mask, sinks, slopes, how)
         ctx.how = how
         ctx.save_for_backward(q, k, v, mask, sinks, slopes, o, m, t)
@@ -123,7 +122,7 @@ class Fused(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, dout: Tensor, dlse: Tensor) -> tuple[Tensor | None, ...]:
-        """The derivatives of <dout, o> + <dlse, lse> by q, k, v, and those asked of the others."""
+        """Return the gradients of <dout, o> + <dlse, lse>, for mask, sinks and slopes if needed."""
         q, k, v, mask, sinks, slopes, *forward = ctx.saved_tensors
         of_mask, of_sinks, of_slopes = ctx.needs_input_grad[3:6]
         back = dout, (laid_out(dout, dlse.dtype) * forward[0]).sum(-1) - dlse
@@ -141,7 +140,7 @@ def passed(
     slopes: Tensor | None,
     how: How,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Output (B, H, N, E), largest score m in bits and total t (B, H, N), all as accumulated."""
+    """Return output (B, H, N, E), largest score m in bits and total t (B, H, N), not rounded."""
     o = query.new_zeros(*query.shape[:3], value.shape[3], dtype=accumulator(query.dtype))
     m = in_bits(sinks, o).repeat(query.shape[0], 1, query.shape[2], 1)
     t = (m - reference(m)).exp2_()
@@ -164,9 +163,9 @@ def gradients(
     of_slopes: bool,
     how: How,
 ) -> tuple[Tensor | None, ...]:
-    """The derivatives by query, key, value and, if asked for, mask and slopes, shaped like them.
+    """Return the gradients for query, key, value and, if requested, mask and slopes.
 
-    back: dout, and <dout_i, o_i> - dlse_i (B, H, N). forward: what `passed` returned.
+    back: dout, and <dout_i, o_i> - dlse_i (B, H, N). forward: the results of `passed`.
     """
     (dout, rows), (o, m, t), sigma = back, forward, how.sigma
     dq, dk, dv = (torch.zeros_like(x, dtype=o.dtype) for x in (query, key, value))
@@ -197,7 +196,7 @@ def gradients(
 
 
 def by_sinks(rows: Tensor, sinks: Tensor, m: Tensor, t: Tensor) -> Tensor:
-    """-sum_bi exp(t_h - lse_bhi) rows_bhi, in the dtype of the sinks.   (H,)"""
+    """Return -sum_bi exp(t_h - lse_bhi) rows_bhi, in the dtype of the sinks.   (H,)"""
     share = (in_bits(sinks, m)[..., 0] - reference(m)).exp2_() / nonzero(t)
     return -(share * rows).sum((0, 2)).to(sinks.dtype)
 
@@ -219,7 +218,7 @@ def absorb(s: Tensor, v: Tensor, seen: Tensor | None, o: Tensor, m: Tensor, t: T
 
 
 def weighted(e: Tensor, do: Tensor, v: Tensor, mean: Tensor, seen: Tensor | None) -> Tensor:
-    """z_ij = e_ij (<dout_i, v_j> - mean_i).   (n, keys)"""
+    """Return z_ij = e_ij (<dout_i, v_j> - mean_i).   (n, keys)"""
     z = do @ v.T
     if seen is not None:
         z.masked_fill_(~seen, 0)

@@ -1,12 +1,12 @@
-"""Tile by tile in Triton, on a GPU, or on a CPU in Triton's interpreter.
+"""Attention tile by tile in Triton, on a GPU, or on a CPU in Triton's interpreter.
 
     o_i = sum_j exp2(s_ij - m_i) v_j / l_i    l_i = sum_j exp2(s_ij - m_i)
 
-with m_i the largest score so far, by which the output is made smaller when it rises (Milakov and
-Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1). Backward, the weights are computed
+m_i is the largest score so far. If it rises, the output so far is scaled down (Milakov and
+Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1). The backward pass computes the weights
 again from the log-sum-exp, as exp2(s_ij - lse_i) (Dao 2023, algorithm 2). Products of 16-bit
-numbers are summed in float32, and weights are rounded to the format of the values before they
-meet them.
+numbers are summed in float32. Weights are rounded to the dtype of the values before the product
+with them.
 """
 
 from math import log
@@ -23,7 +23,7 @@ from implementations.gradients_triton import by_keys, by_queries
 from implementations.kernels_triton import forward, inner
 from implementations.launching_triton import Asked, keywords, launch
 
-STEP = 16  # numbers that are read at once, or twice as many as are
+STEP = 16  # a multiple of the numbers that one wide load reads
 
 
 def attend(
@@ -45,14 +45,13 @@ def attend(
     key_positions: Tensor | None = None,
     return_lse: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """o_i = sum_j a_ij v_j in memory that does not grow with N M.
+    """Return o_i = sum_j a_ij v_j, in memory that does not grow with N M.
 
-    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E); with return_lse, the
-    log-sum-exp (B, H, N) comes as well, as accumulated, -inf for an idle query.
-    The options are those of `implementations.dense.attend`, which says what each of them means, and
-    raises what they raise.
-    What is added to the scores, or stands beside them, gets a gradient: masks, slopes and sinks.
-    That of a mask takes memory of N M.
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E). With return_lse,
+    also return the log-sum-exp (B, H, N), not rounded, -inf for a fully masked query.
+    The options and the exceptions are those of `implementations.dense.attend`; float64 on a GPU
+    raises TypeError. Float masks, ALiBi slopes and sinks get gradients, too; the gradient of a mask
+    takes memory of N M.
     """
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     R, window = group(H, G, enable_gqa), sight(is_causal, window_size, sink_size)
@@ -72,21 +71,21 @@ def attend(
 
 
 def lse(query: Tensor, key: Tensor, value: Tensor, **options: Any) -> Tensor:
-    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
+    """Return log (exp(t_h) + sum_j exp(s_ij)), not rounded; -inf if fully masked.   (B, H, N)"""
     return attend(query, key, value, **options, return_lse=True)[1]
 
 
 def padded(x: Tensor) -> Tensor:
-    """x with zeros behind its width, up to a multiple of 16.   (B, H, N, C)"""
+    """Return x with zeros after its last axis, up to a multiple of 16.   (B, H, N, C)"""
     return pad(x, (0, -x.shape[3] % STEP)) if x.shape[3] % STEP else x
 
 
 def aligned(x: Tensor) -> Tensor:
-    """x, or a copy whose rows begin where many numbers are read at once.
+    """Return x, or a copy of it whose rows can be loaded with wide loads.
 
-    That is at multiples of 16 bytes, and 16 numbers apart, as the compiler knows of steps whether
-    16 divides them and no more. Where it does not, numbers are read one by one, which takes longer;
-    and values in rows of 9 gave another output (bfloat16, Triton 3.6.0, an H200).
+    Wide loads need rows at multiples of 16 bytes, and strides that are multiples of 16: the
+    compiler knows only whether 16 divides a stride. Otherwise numbers are loaded one by one, which
+    is slower; and values in rows of 9 gave another output (bfloat16, Triton 3.6.0, an H200).
     """
     steps = zip(x.shape, x.stride(), strict=True)
     whole = all(step % STEP == 0 for n, step in list(steps)[:-1] if n > 1)
@@ -108,9 +107,10 @@ class Fused(torch.autograd.Function):
         slopes: Tensor | None,
         asked: Asked,
     ) -> tuple[Tensor, Tensor]:
-        """o (B, H, N, E) in the dtype of q, and lse (B, H, N): in bits, where nobody asks for it.
+        """Return o (B, H, N, E) in the dtype of q, and lse (B, H, N), in bits unless requested.
 
-        As little as can be is started beside the kernel, which few queries and keys wait for.
+        For small inputs the launch takes most of the time, so there is little work besides the
+        kernel.
         """
         q, k, v = (aligned(x) for x in (q, k, v))
         (B, H, N, _), o = q.shape, q.new_empty(*q.shape[:3], v.shape[3])
@@ -128,7 +128,7 @@ class Fused(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, dout: Tensor | None, dlse: Tensor | None) -> tuple[Tensor | None, ...]:
-        """The derivatives of <dout, o> + <dlse, lse> by q, k, v, and those asked of the others."""
+        """Return the gradients of <dout, o> + <dlse, lse>, for mask, sinks and slopes if needed."""
         q, k, v, mask, sinks, slopes, o, bits = ctx.saved_tensors
         (B, H, N, _), (_, G, M, _) = q.shape, k.shape
         dout = torch.zeros_like(o) if dout is None else aligned(dout.contiguous())
@@ -149,7 +149,7 @@ class Fused(torch.autograd.Function):
 
 
 def by_sinks(rows: Tensor, sinks: Tensor, bits: Tensor) -> Tensor:
-    """-sum_bi exp(t_h - lse_bhi) rows_bhi, in the dtype of the sinks.   (H,)"""
+    """Return -sum_bi exp(t_h - lse_bhi) rows_bhi, in the dtype of the sinks.   (H,)"""
     t = sunk(sinks, bits.shape[1], bits)[:, None]
     share = (t - log(2) * bits.masked_fill(bits.isneginf(), 0)).exp()
     return -(share * rows).sum((0, 2)).to(sinks.dtype)

@@ -1,8 +1,8 @@
 """The backward kernels of `implementations.fused_triton`: by queries, and by keys.
 
-One for dq, and one for dk and dv: each number is summed by one program, in one order, so that the
-same call has the same bits. The price is that scores and <dout, v> are computed twice, seven
-products of matrices where one kernel with atomic sums has five.
+One kernel computes dq, another dk and dv. One program sums each number, in one order, so that equal
+calls give equal bits. The price is that scores and <dout, v> are computed twice: seven matrix
+products, and not five as in a kernel with atomic sums.
 """
 
 # mypy: ignore-errors
@@ -39,7 +39,7 @@ def by_queries(
     LEFT: constexpr, RIGHT: constexpr, DMASK: constexpr, DSLOPES: constexpr,
     SUM: constexpr, WIDE: constexpr, LOWEST: constexpr,
 ):  # fmt: skip
-    """dq (B, H, N, D), and if asked for dmask (B, H, N, M) and the moments of slopes (B, H, N)."""
+    """Store dq (B, H, N, D), if requested dmask (B, H, N, M), and the sums for slopes (B, H, N)."""
     PLAIN: constexpr = not (MASK or TEXTS or PLACES)
     i0 = (tl.num_programs(0) - 1 - tl.program_id(0)) * BQ
     bh = tl.program_id(1).to(tl.int64)
@@ -106,7 +106,7 @@ def by_keys(
     LEFT: constexpr, RIGHT: constexpr,
     SUM: constexpr, WIDE: constexpr, LOWEST: constexpr,
 ):  # fmt: skip
-    """dk (B, G, M, D), dv (B, G, M, E): one program for BK keys, and all heads that read them."""
+    """Store dk (B, G, M, D) and dv (B, G, M, E): a program for BK keys and all their queries."""
     PLAIN: constexpr = not (MASK or TEXTS or PLACES)
     j0 = tl.program_id(0) * BK
     bg = tl.program_id(1).to(tl.int64)

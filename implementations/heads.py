@@ -1,8 +1,8 @@
-"""A list of heads: each attends alone, and the results are stacked.
+"""Attention as a list of heads: each is computed alone, and the results are stacked.
 
-The textbook picture of "multi-head": split, attend in two dimensions, put together
-again (Vaswani et al. 2017, section 3.2.2). Nothing here knows of batches or of
-broadcasting, so each line is the formula for one head.
+This is the textbook picture of multi-head attention: split into heads, compute each with
+two-dimensional arrays, and combine the results (Vaswani et al. 2017, section 3.2.2). Inside a head
+there is no batch axis and no broadcasting, so each line is the formula for one head.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ from implementations.dense import softmax
 from implementations.summed import by_slopes, row_terms, score_gradients, there
 from spec.notation import Array
 
-Asked = dict[str, Any]  # of `head_weights`: places, sink, slope, mask, texts, and the rest
+Asked = dict[str, Any]  # options of `head_weights`: positions, sink, slope, mask, segments, others
 
 
 def attend(
@@ -57,11 +57,10 @@ def attend(
     query_positions: Array | None = None,
     key_positions: Array | None = None,
 ) -> Array:
-    """o_i = sum_j a_ij v_j, head by head.
+    """Return o_i = sum_j a_ij v_j, computed head by head.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    The options are those of `implementations.dense.attend`, which says what each of them means, and
-    raises what they raise.
+    The options and the exceptions are those of `implementations.dense.attend`.
     """
     asked = enable_gqa, attn_mask, sinks, alibi_slopes, query_segments, key_segments
     at = query_positions, key_positions
@@ -89,7 +88,7 @@ def backward(
     dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value."""
+    """Return the gradients of <dout, o> + <dlse, lse> with respect to query, key and value."""
     work = accumulator(query.dtype)
     dq, dk, dv = (np.zeros(x.shape, work) for x in (query, key, value))
     R = group(query.shape[1], key.shape[1], enable_gqa)
@@ -114,7 +113,7 @@ def sink_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the sinks, in their dtype.   (H,)"""
+    """Return the gradient with respect to the attention sinks, in their dtype.   (H,)"""
     dt = np.zeros(sinks.shape, accumulator(query.dtype))
     lists = heads(query, key, value, sinks=sinks, **options)
     for (b, h), (q, k, v, own) in zip(np.ndindex(query.shape[:2]), lists, strict=True):
@@ -136,7 +135,7 @@ def slope_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
+    """Return the gradient with respect to the ALiBi slopes, in their dtype.   (H,) or (B, H)"""
     work = accumulator(query.dtype)
     moment = np.zeros(query.shape[:2], work)
     at = query_positions, key_positions
@@ -151,7 +150,7 @@ def slope_gradient(
 
 
 def weights(query: Array, key: Array, value: Array, **options: Any) -> Array:
-    """a_ij = exp(s_ij) / (exp(t) + sum_j exp(s_ij)), head by head.   (B, H, N, M)"""
+    """Return a_ij = exp(s_ij) / (exp(t) + sum_j exp(s_ij)), head by head.   (B, H, N, M)"""
     lists = heads(query, key, value, **options)
     matrices = [head_weights(q, k, **own)[0] for q, k, _, own in lists]
     return stacked(matrices, query, key.shape[-2])
@@ -171,9 +170,9 @@ def heads(
     key_positions: Array | None = None,
     **alike: Any,
 ) -> Iterator[tuple[Array, Array, Array, Asked]]:
-    """The heads of every batch in turn: q (N, D), k (M, D), v (M, E), and what is asked of it.
+    """Yield q (N, D), k (M, D), v (M, E) and the options of each head of each batch element.
 
-    alike: what is asked of all heads
+    alike: options that are the same for all heads
     """
     (B, H, N, _), (_, G, M, _) = query.shape, key.shape
     R, work, shape = group(H, G, enable_gqa), accumulator(query.dtype), (B, H, N, M)
@@ -205,12 +204,12 @@ def head_weights(
     sink_size: int = 0,
     softcap: float | None = None,
 ) -> tuple[Array, Array, Array | float, Array]:
-    """The weights of one head, where they may be other than zero, cap' (N, M), and lse (N,).
+    """Return the weights of one head, where they may be nonzero, cap' (N, M), and lse (N,).
 
-    i, j: (N, 1) and (1, M)    t, m: its sink and its slope    mask, texts: (N, M), None for none
+    i, j: (N, 1) and (1, M)    t, m: sink and slope of the head    mask, texts: (N, M) or None
     """
     seen = visible(mask, sight(is_causal, window_size, sink_size), i, j, texts)
-    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
+    with np.errstate(over="ignore", invalid="ignore"):  # a masked key may hold any number
         s, slope = capped(q.dtype.type(factor(scale, q.shape[-1])) * (q @ k.T), softcap)
         s = slanted(s, m, i, j)
     a, lse = softmax(masked(s, mask, seen), t)
@@ -218,7 +217,7 @@ def head_weights(
 
 
 def stacked(matrices: list[Array], query: Array, width: int) -> Array:
-    """A list with a matrix for every batch and head, as one array (B, H, N, width)."""
+    """Return a list of matrices, one for each batch element and head, as (B, H, N, width)."""
     B, H, N = query.shape[:3]
     whole = np.stack(matrices) if matrices else np.zeros((0, N, width))
     return rounded(whole.reshape(B, H, N, width), query.dtype)

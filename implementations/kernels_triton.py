@@ -1,4 +1,4 @@
-"""The forward kernel of `implementations.fused_triton`, and what the backward ones begin with."""
+"""The forward kernel of `implementations.fused_triton`, and the first one of the backward pass."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -21,7 +21,7 @@ from implementations.tiles_triton import (
     widened,
 )
 
-# Numbers that change from call to call, for which no kernel is compiled anew.
+# Arguments that vary between calls and need no new compilation.
 FREE = "H", "R", "N", "M", "sunk", "sigma", "cap", "left", "right", "first", "mask_b", "mask_h"
 
 
@@ -36,13 +36,13 @@ def forward(
     TEXTS: constexpr, PLACES: constexpr, LEFT: constexpr, RIGHT: constexpr,
     SUM: constexpr, WIDE: constexpr, LOWEST: constexpr,
 ):  # fmt: skip
-    """o (B, H, N, E), and the log-sum-exp in bits (B, H, N): one program for BQ queries of a head.
+    """Store o (B, H, N, E), and lse in bits (B, H, N): a program for BQ queries of a head.
 
-    The output so far is made smaller whenever the largest score m rises; mass is what its weights
-    add up to. sunk: how many heads have a sink, all or none
+    The output so far is scaled down whenever the largest score m rises; mass is the sum of its
+    weights. sunk: the number of heads with a sink, all or none
     """
     PLAIN: constexpr = not (MASK or TEXTS or PLACES)
-    i0 = (tl.num_programs(0) - 1 - tl.program_id(0)) * BQ  # those who see most of it come first
+    i0 = (tl.num_programs(0) - 1 - tl.program_id(0)) * BQ  # blocks with the most visible keys first
     bh = tl.program_id(1).to(tl.int64)
     b, h = bh // H, bh % H
     i = i0 + tl.arange(0, BQ)
@@ -71,7 +71,7 @@ def forward(
                 r = numbered(places_k + b * M, j, M, PLACES)
                 theirs = numbered(texts_k + b * M, j, M, TEXTS)
                 qk = product(query, tl.trans(key), tl.zeros([BQ, BK], SUM), WIDE)
-                if part == 1 and not (CAP or SLOPES):  # sigma >= 0: the largest stays the largest
+                if part == 1 and not (CAP or SLOPES):  # sigma >= 0 keeps the largest score
                     top = tl.maximum(m, tl.max(qk, 1) * (sigma * BITS))
                     shift = top
                     s = qk * (sigma * BITS)
@@ -104,7 +104,7 @@ def inner(
     dout, o, dlse, rows, N, E, WE: constexpr, FE: constexpr, BQ: constexpr, DLSE: constexpr,
     SUM: constexpr, WIDE: constexpr,
 ):  # fmt: skip
-    """<dout_i, o_i> - dlse_i, which is taken off the derivatives by weights.   (B, H, N)"""
+    """Store <dout_i, o_i> - dlse_i, which the gradients of weights are reduced by.   (B, H, N)"""
     i = tl.program_id(0) * BQ + tl.arange(0, BQ)
     bh = tl.program_id(1).to(tl.int64)
     g = widened(loaded(dout + bh * N * E, i, E, N, E, WE, FE, False), SUM, WIDE)

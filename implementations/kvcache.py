@@ -1,11 +1,12 @@
-"""Keys and values from a cache: in pages that a table names, or in a row with room behind them.
+"""Attention to keys and values in a cache: in pages with a table, or in a row with free room.
 
-    key j of sequence b lies in page block_table[b, j // places], at place j mod places
+    key j of sequence b is in page block_table[b, j // size], at slot j mod size
 
-as in flash-attn's `flash_attn_with_kvcache`. New keys are written behind the last one first, and
-read like the others. The keys of a sequence are read from its pages into a
-row, and `implementations.fused` does the rest, sequence by sequence, the last query standing at the
-last key. So nothing is ever read that lies behind the last key, or in another sequence's pages.
+size is the number of keys in a page, as in `flash_attn_with_kvcache` of flash-attn. New keys are
+first written after the last one, and then read like the others. The keys of a sequence are read
+from its pages into a row, and `implementations.fused` computes one sequence after another. The last
+query has the position of the last key. So no memory after the last key, or in pages of other
+sequences, is read.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,18 +37,20 @@ def attend(
     sinks: Array | None = None,
     return_softmax_lse: bool = False,
 ) -> Any:
-    """o_i = sum_j a_ij v_j over the keys that the cache has for the sequence of query i.
+    """Return o_i = sum_j a_ij v_j over the keys in the cache for the sequence of query i.
 
-    q (B, N, H, D) gives (B, N, H, E). k_cache (pages, places, G, D) and v_cache (pages, places, G,
-    E) are read as block_table (B, pages of a sequence) says; without one they are (B, room, G, D)
-    and (B, room, G, E). cache_seqlens (B,) says how many keys each sequence has. k (B, n, G, D) and
-    v (B, n, G, E) are written behind these, into the cache, and are read as well. causal forbids
-    keys ahead, the last query standing at the last key, and window_size (left, right) those further
-    away, -1 being no bound. softcap 0 is none. alibi_slopes (H,) and sinks (H,) are as
-    `implementations.fused` has them. return_softmax_lse: the log-sum-exp (B, H, N) comes as well.
-    Raises ValueError: more keys than a sequence has room for, or fewer than none; a table or
-    lengths of another number of sequences; pages that do not exist; new keys without values, or
-    not as many; and what fused does. Then nothing is written.
+    q (B, N, H, D) gives (B, N, H, E). k_cache (pages, page size, G, D) and v_cache
+    (pages, page size, G, E) are in pages that block_table (B, pages of one) lists; without it they
+    are (B, room, G, D) and (B, room, G, E). cache_seqlens (B,) is the number of keys of each
+    sequence. k (B, n, G, D) and v (B, n, G, E) are written after these, into the cache, and are
+    read as well. causal masks keys ahead, where the last query has the position of the last key.
+    window_size (left, right) masks keys further away; -1 is no bound. softcap 0 is none.
+    alibi_slopes (H,) and sinks (H,) are those of `implementations.fused`. return_softmax_lse: also
+    return the log-sum-exp (B, H, N).
+    Raises ValueError if a length is negative, or more keys than a sequence has room for; if the
+    table or the lengths have another number of sequences; if pages do not exist; if the numbers of
+    new keys and new values differ; and for arguments that `fused` does not accept. Then nothing is
+    written.
     """
     cache = Cache.of(k_cache, cache_seqlens, block_table, len(q), added(len(q), k, v))
     said = options(softmax_scale, causal, window_size, softcap, alibi_slopes, sinks)
@@ -65,9 +68,10 @@ def attend(
 
 @dataclass(frozen=True)
 class Cache:
-    """Where keys lie. lengths: how many each sequence has (B,). new: of these, the last ones.
+    """The location of keys in pages.
 
-    places: of a page. table: the pages of each sequence.   (B, pages of a sequence)
+    lengths: of each sequence, with new keys (B,). new: the number of new ones. places: the number
+    of keys in a page. table: the pages of each sequence.   (B, pages of one)
     """
 
     places: int
@@ -77,9 +81,9 @@ class Cache:
 
     @staticmethod
     def of(pages: Any, lengths: Array, table: Array | None, batch: int, new: int) -> "Cache":
-        """Raises ValueError: a table and lengths that are none of such pages."""
+        """Return the cache. Raises ValueError for a table or lengths that do not fit the pages."""
         count, places = pages.shape[:2]
-        if table is None:  # a page for each sequence
+        if table is None:  # one page for each sequence
             table = np.arange(count)[:, None]
         if lengths.shape != (batch,) or (table.ndim, len(table)) != (2, batch):
             raise ValueError(f"lengths {lengths.shape}, a table {table.shape}, {batch} sequences")
@@ -93,23 +97,23 @@ class Cache:
 
     @property
     def behind(self) -> tuple[Array, Array]:
-        """The pages of the new keys, and their places there.   two of (B, new)"""
+        """The pages of the new keys, and their slots there.   two of (B, new)"""
         number = self.lengths[:, None] - self.new + np.arange(self.new)
         return np.take_along_axis(self.table, number // self.places, 1), number % self.places
 
     def used(self, sequence: int) -> Array:
-        """The pages of a sequence that hold its keys."""
+        """Return the pages of a sequence that contain its keys."""
         return self.table[sequence, : -(-self.lengths[sequence] // self.places)]
 
     def read(self, pages: Array, sequence: int) -> Array:
-        """The keys or values of a sequence in a row.   (length, G, width)"""
+        """Return the keys or values of a sequence in a row.   (length, G, width)"""
         used = self.used(sequence)
         row = pages[used].reshape(len(used) * self.places, *pages.shape[2:])
         return row[: self.lengths[sequence]]
 
 
 def added(batch: int, k: Any, v: Any) -> int:
-    """How many new keys each sequence has. Raises ValueError: not as many values."""
+    """Return the number of new keys of each sequence. ValueError: another number of values."""
     shapes = [None if x is None else tuple(x.shape[:2]) for x in (k, v)]
     if shapes[0] != shapes[1] or (k is not None and len(k) != batch):
         raise ValueError(f"new keys and values (sequences, tokens): {shapes[0]} and {shapes[1]}")
@@ -123,13 +127,13 @@ def filled(
     said: Mapping[str, Any],
     array: Callable[[Array], Any] = np.asarray,
 ) -> tuple[Any, ...]:
-    """What fused functions answer for each sequence, whose last query stands at its last key.
+    """Return the results of fused functions for each sequence; its last query is at its last key.
 
-    wanted: functions, and what their answers are written into. keys: of each sequence, and its
-    values. array: makes an array of the library of an array.
+    wanted: functions, and the arrays for their results. keys: the keys and values of each sequence.
+    array: converts a NumPy array to one of the library.
     """
     bounds = said["is_causal"] or said["window_size"] != UNBOUNDED
-    placed = bounds or said["alibi_slopes"] is not None  # else places are of no use
+    placed = bounds or said["alibi_slopes"] is not None  # otherwise positions have no influence
     for b, (queries, (k, v)) in enumerate(zip(q, keys, strict=True)):
         places = standing(len(queries), len(k)) if placed else {}
         told = {**said, **{name: array(x) for name, x in places.items()}}
@@ -140,7 +144,7 @@ def filled(
 
 
 def standing(queries: int, keys: int) -> dict[str, Array]:
-    """The places of queries and keys of a sequence, of which the last ones meet."""
+    """Return the positions of queries and keys of a sequence, so that the last ones are equal."""
     return {
         "query_positions": np.arange(keys - queries, keys)[None],
         "key_positions": np.arange(keys)[None],

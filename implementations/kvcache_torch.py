@@ -1,6 +1,6 @@
-"""Keys from a cache in torch: `implementations.kvcache` in another language.
+"""Attention to a cache in torch: `implementations.kvcache`, computed by `fused_torch`.
 
-The lengths and the table are read on the machine that calls; pages stay on theirs.
+The lengths and the table are read on the CPU; pages stay on their device.
 """
 
 from typing import Any
@@ -30,18 +30,20 @@ def attend(
     sinks: Tensor | None = None,
     return_softmax_lse: bool = False,
 ) -> Any:
-    """o_i = sum_j a_ij v_j over the keys that the cache has for the sequence of query i.
+    """Return o_i = sum_j a_ij v_j over the keys in the cache for the sequence of query i.
 
-    q (B, N, H, D) gives (B, N, H, E). k_cache (pages, places, G, D) and v_cache (pages, places, G,
-    E) are read as block_table (B, pages of a sequence) says; without one they are (B, room, G, D)
-    and (B, room, G, E). cache_seqlens (B,) says how many keys each sequence has. k (B, n, G, D) and
-    v (B, n, G, E) are written behind these, into the cache, and are read as well. causal forbids
-    keys ahead, the last query standing at the last key, and window_size (left, right) those further
-    away, -1 being no bound. softcap 0 is none. alibi_slopes (H,) and sinks (H,) are as
-    `implementations.fused_torch` has them. return_softmax_lse: the log-sum-exp (B, H, N) comes too.
-    Raises ValueError: more keys than a sequence has room for, or fewer than none; a table or
-    lengths of another number of sequences; pages that do not exist; new keys without values, or
-    not as many; and what fused_torch does. Then nothing is written.
+    q (B, N, H, D) gives (B, N, H, E). k_cache (pages, page size, G, D) and v_cache
+    (pages, page size, G, E) are in pages that block_table (B, pages of one) lists; without it they
+    are (B, room, G, D) and (B, room, G, E). cache_seqlens (B,) is the number of keys of each
+    sequence. k (B, n, G, D) and v (B, n, G, E) are written after these, into the cache, and are
+    read as well. causal masks keys ahead, where the last query has the position of the last key.
+    window_size (left, right) masks keys further away; -1 is no bound. softcap 0 is none.
+    alibi_slopes (H,) and sinks (H,) are those of `implementations.fused_torch`. return_softmax_lse:
+    also return the log-sum-exp (B, H, N).
+    Raises ValueError if a length is negative, or more keys than a sequence has room for; if the
+    table or the lengths have another number of sequences; if pages do not exist; if the numbers of
+    new keys and new values differ; and for arguments that `fused_torch` does not accept. Then
+    nothing is written.
     """
 
     def there(x: Array) -> Tensor:
@@ -63,7 +65,7 @@ def attend(
 
 
 def read(cache: Cache, pages: Tensor, sequence: int) -> Tensor:
-    """The keys or values of a sequence in a row.   (length, G, width)"""
+    """Return the keys or values of a sequence in a row.   (length, G, width)"""
     used = torch.from_numpy(cache.used(sequence)).to(pages.device)
     row = pages.index_select(0, used).reshape(len(used) * cache.places, *pages.shape[2:])
     return row[: cache.lengths[sequence]]

@@ -1,13 +1,13 @@
-"""Attention to latents (DeepSeek-AI 2024, DeepSeek-V2, section 2.1), in two ways that are one.
+"""Multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1), in two equivalent ways.
 
-A token is kept as a latent c_j and a part r_j of its key that is turned by its place, both for all
-heads. A head reads them through W_h and U_h,
+The cache has a latent c_j for each token, and a part r_j of its key that is rotated by position.
+All heads share them. Head h reads them through W_h and U_h:
 
     k_hj = (W_h c_j, r_j)        v_hj = U_h c_j        scale = 1 / sqrt(D + R)
 
-`expanded` makes these keys and values, as training does. `absorbed` lets the queries through W_h
-and what comes back through U_h, as decoding does: the keys are (c_j, r_j), of one head, and the
-values their first columns, in the same memory. Each asks an attention function that knows neither.
+`expanded` computes these keys and values, as training does. `absorbed` applies W_h to the queries
+and U_h to the outputs, as decoding does: then the keys are (c_j, r_j), of one head, and the values
+are their first columns, in the same memory. Both call an ordinary attention function.
 """
 
 from collections.abc import Callable
@@ -32,11 +32,11 @@ def expanded(
     attend: Attend = dense.attend,
     **options: Any,
 ) -> Array:
-    """o_i = sum_j a_ij v_j, of keys and values that are written out for every head.
+    """Return o_i = sum_j a_ij v_j, with keys and values computed for every head.
 
     query (B, H, N, D), turned (B, H, N, R), latents (B, M, C), shared (B, M, R), up_keys (H, D, C)
-    and up_values (H, E, C) give (B, H, N, E). attend: any function called like
-    `implementations.dense.attend`, which takes the options, and raises what it raises.
+    and up_values (H, E, C) give (B, H, N, E). attend: any function with the arguments of
+    `implementations.dense.attend`; it gets the options, and its exceptions are passed on.
     """
     keys, values = (latents[:, None] @ x.swapaxes(-1, -2) for x in (up_keys, up_values))
     place = np.broadcast_to(shared[:, None], (*keys.shape[:3], shared.shape[-1]))
@@ -54,7 +54,7 @@ def absorbed(
     attend: Attend = dense.attend,
     **options: Any,
 ) -> Array:
-    """The same, of the latents themselves: no key and no value is made."""
+    """Return the output of `expanded`, from the latents, without keys and values of each head."""
     q, k = _beside(query @ up_keys, turned), _beside(latents, shared)[:, None]
     values = k[..., : latents.shape[-1]]
     o = attend(q, k, values, scale=scale(query, turned), enable_gqa=query.shape[1] > 1, **options)
@@ -62,7 +62,7 @@ def absorbed(
 
 
 def scale(query: Array, turned: Array) -> float:
-    """1 / sqrt(D + R), the width of the keys that are written out, whichever way they are asked."""
+    """Return 1 / sqrt(D + R), by the width of the expanded keys, for both ways."""
     return 1 / sqrt(query.shape[-1] + turned.shape[-1])
 
 

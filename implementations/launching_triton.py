@@ -1,4 +1,4 @@
-"""What the kernels of `implementations.fused_triton` are told, and how they are started."""
+"""The arguments of the kernels of `implementations.fused_triton`, and their launch."""
 
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ SUMS = {torch.float32: tl.float32, torch.float64: tl.float64}
 
 
 class Asked(NamedTuple):
-    """What is asked and is no number to differentiate by.
+    """Options that are not differentiated.
 
     texts, stand: segments and positions of queries (B, N) and of keys (B, M), None for none
     sigma: the scale    R: H / G    lse: whether it is returned
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
 
 
 def launch(kernel: Any, length: int, heads: int, told: dict[str, Any], **arrays: Any) -> None:
-    """Run a kernel: a program for each block of the length, in each head; none for no numbers."""
+    """Run a kernel, with a program for each block of each head; do nothing for empty arrays."""
     if not length * heads:
         return
     given = told | {name: 0 if x is None else x for name, x in arrays.items()}
@@ -50,7 +50,7 @@ def launch(kernel: Any, length: int, heads: int, told: dict[str, Any], **arrays:
 def keywords(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, slopes: Tensor | None, asked: Asked
 ) -> dict[str, Any]:
-    """What every kernel is told, by the names of its arguments."""
+    """Return the arguments that all kernels share, by name."""
     (B, H, N, D), M, E = q.shape, k.shape[2], v.shape[3]
     work = accumulator(q.dtype)
     m = steep(slopes, q.shape, q.new_empty(0, dtype=work))
@@ -73,10 +73,10 @@ def keywords(
 
 
 def bounds(window: Sight, plain: bool) -> dict[str, int | bool]:
-    """Which keys may be seen, and of what the compiler knows that it bounds nothing.
+    """Return the bounds of the window, and which of them the compiler may leave out.
 
-    plain: by their rows alone. Where anything else hides keys, one kernel takes every window, as
-    there would be too many of them: a bound that is none is a number that nothing exceeds.
+    plain: only row numbers mask keys. Otherwise one kernel takes all windows, to limit the number
+    of kernels. A missing bound is then a number that no distance exceeds.
     """
     left, right, first = window
     known, most = {"LEFT": left, "RIGHT": right}, FARTHEST.value
@@ -86,17 +86,17 @@ def bounds(window: Sight, plain: bool) -> dict[str, int | bool]:
 
 
 def wide(width: int) -> int:
-    """A width as tiles have it: a power of 2, and 16 at least, as products of tiles ask for."""
+    """Return the width of a tile: a power of 2, and at least 16, as `tl.dot` requires."""
     return max(16, 1 << (width - 1).bit_length())
 
 
 def blocks(kernel: Any, given: dict[str, Any]) -> dict[str, int]:
-    """How many queries and keys a tile has, by how many warps, in how many stages it is computed.
+    """Return how many queries and keys a tile has, and the numbers of warps and stages.
 
-    What was fastest on an H200 in bfloat16, of about ten ways; small ones where numbers have 32
-    bits and more, which no tensor core multiplies as they are, and where heads are wider.
+    The fastest of about ten choices on an H200 in bfloat16. Tiles are small for 32 and more bits,
+    which tensor cores do not multiply without rounding, and for wider heads.
     """
-    if INTERPRETED:  # small, so that there are several; but not a hundred
+    if INTERPRETED:  # small, to have several tiles, but not a hundred
         size = 16 if max(given["N"], given["M"]) <= 256 else 64
         return {"BQ": size, "BK": size}
     width, bits = max(given["WD"], given["WE"]), given["q"].element_size() * 8

@@ -1,11 +1,12 @@
-"""Index by index: the formulas of attention with their sums written out as loops.
+"""Attention index by index: the sums of the formulas are Python loops.
 
     s_ij = scale sum_c q_ic k_jc + b_ij - m_h |i - j|
     a_ij = exp(s_ij - m_i) / (exp(t_h - m_i) + sum_j exp(s_ij - m_i))    m_i = max(t_h, max_j s_ij)
     o_ic = sum_j a_ij v_jc
 
-(Vaswani et al. 2017, section 3.2.1). The sums over j run over the keys that i may attend to,
-and forbidden ones are never read. Plain Python floats: double precision, rounded once.
+(Vaswani et al. 2017, section 3.2.1). The sums over j run over the keys that i may attend to; masked
+keys are never read. Everything is computed in Python floats (double precision) and rounded once at
+the end.
 """
 
 from math import exp, inf, log, tanh
@@ -39,11 +40,10 @@ def attend(
     query_positions: Array | None = None,
     key_positions: Array | None = None,
 ) -> Array:
-    """o_ic = sum_j a_ij v_jc.
+    """Return o_ic = sum_j a_ij v_jc.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    The options are those of `implementations.dense.attend`, which says what each of them means, and
-    raises what they raise.
+    The options and the exceptions are those of `implementations.dense.attend`.
     """
     out = np.zeros((*query.shape[:3], value.shape[3]))
     v, t = value.tolist(), sunk(sinks, query.shape[1], DOUBLE).tolist()
@@ -68,7 +68,7 @@ def backward(
     dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value."""
+    """Return the gradients of <dout, o> + <dlse, lse> with respect to query, key and value."""
     dq, dk, dv = np.zeros(query.shape), np.zeros(key.shape), np.zeros(value.shape)
     D, E, sink = query.shape[3], value.shape[3], sunk(sinks, query.shape[1], DOUBLE).tolist()
     sigma = arguments.factor(scale, D)
@@ -100,7 +100,7 @@ def sink_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the sinks, in their dtype.   (H,)"""
+    """Return the gradient with respect to the attention sinks, in their dtype.   (H,)"""
     dt = np.zeros(sinks.shape)
     t, v, do = sunk(sinks, query.shape[1], DOUBLE).tolist(), value.tolist(), dout.tolist()
     for (b, h, i), s in scores(query, key, **options).items():
@@ -123,7 +123,7 @@ def slope_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
+    """Return the gradient with respect to the ALiBi slopes, in their dtype.   (H,) or (B, H)"""
     dm, t = np.zeros(query.shape[:2]), sunk(sinks, query.shape[1], DOUBLE).tolist()
     at = (options.get(x) for x in ("query_positions", "key_positions"))
     d = abs(ahead(query, key, *at))
@@ -138,11 +138,11 @@ def slope_gradient(
 def weights(
     query: Array,
     key: Array,
-    value: Array,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    value: Array,  # noqa: ARG001 - the signature of attend; weights do not depend on values
     sinks: Array | None = None,
     **options: Any,
 ) -> Array:
-    """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
+    """Return a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     out = np.zeros((*query.shape[:3], key.shape[2]))
     scored, t = scores(query, key, **options), sunk(sinks, query.shape[1], DOUBLE).tolist()
     for (b, h, i), s in scored.items():
@@ -154,11 +154,11 @@ def weights(
 def lse(
     query: Array,
     key: Array,
-    value: Array,  # noqa: ARG001 - called like attention, though no score depends on a value
+    value: Array,  # noqa: ARG001 - the signature of attend; scores do not depend on values
     sinks: Array | None = None,
     **options: Any,
 ) -> Array:
-    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, in float64.   (B, H, N)"""
+    """Return log (exp(t_h) + sum_j exp(s_ij)) in float64; -inf if fully masked.   (B, H, N)"""
     out, t = np.zeros(query.shape[:3]), sunk(sinks, query.shape[1], DOUBLE).tolist()
     for (b, h, i), s in scores(query, key, **options).items():
         out[b, h, i] = log_sum(s, t[h])
@@ -181,7 +181,7 @@ def scores(
     query_positions: Array | None = None,
     key_positions: Array | None = None,
 ) -> dict[tuple[int, ...], Row]:
-    """For each (b, h, i) the scores s_ij of the keys j that query i may attend to."""
+    """Return, for each (b, h, i), the scores s_ij of the keys j that query i may attend to."""
     (B, H, N, D), (_, G, M, _) = query.shape, key.shape
     R, sigma = arguments.group(H, G, enable_gqa), arguments.factor(scale, D)
     q, k, m = query.tolist(), key.tolist(), steep(alibi_slopes, (B, H), DOUBLE)
@@ -208,23 +208,23 @@ def scores(
 
 
 def capped(t: float, softcap: float | None) -> float:
-    """c tanh(t / c), and t where there is no cap c."""
+    """Return c tanh(t / c), or t without a soft-cap c."""
     return t if softcap is None else positive(softcap) * tanh(t / softcap)
 
 
 def slope(t: float, softcap: float | None) -> float:
-    """The derivative of `capped` by t."""
+    """Return the derivative of `capped` with respect to t."""
     return 1.0 if softcap is None else 1 - tanh(t / softcap) ** 2
 
 
 def ahead(query: Array, key: Array, p: Array | None, r: Array | None) -> Array:
-    """How far key j lies ahead of query i, by positions or by rows.   (B, N, M)"""
+    """Return j - i, the distance of key j ahead of query i, by positions or rows.   (B, N, M)"""
     i, j = places(query, key, p, r)
     return np.broadcast_to(j - i, (len(query), 1, query.shape[2], key.shape[2]))[:, 0]
 
 
 def softmax(s: Row, t: float) -> Row:
-    """exp(s_j) / (exp(t) + sum_j exp(s_j)), after subtracting the largest; no keys, no weights."""
+    """Return exp(s_j) / (exp(t) + sum_j exp(s_j)) for each key j, computed without overflow."""
     top = max([*s.values(), t])
     e = {j: exp(x - top) for j, x in s.items()}
     total = sum(e.values()) + exp(t - top) if s else 1.0
@@ -232,13 +232,13 @@ def softmax(s: Row, t: float) -> Row:
 
 
 def log_sum(s: Row, t: float) -> float:
-    """log (exp(t) + sum_j exp(s_j)); without keys t."""
+    """Return log (exp(t) + sum_j exp(s_j)), or t without keys."""
     top = max([*s.values(), t])
     return top + log(sum(exp(x - top) for x in [*s.values(), t])) if s else t
 
 
 def score_gradients(a: Row, do: list[float], v: list[list[float]], dlse: float = 0.0) -> Row:
-    """ds_j = a_j (da_j - sum_j a_j da_j + dlse), with da_j = <do, v_j>."""
+    """Return ds_j = a_j (da_j - sum_j a_j da_j + dlse), with da_j = <do, v_j>."""
     da = {j: sum(x * y for x, y in zip(do, v[j], strict=True)) for j in a}
     mean = sum(a[j] * da[j] for j in a)
     return {j: a[j] * (da[j] - mean + float(dlse)) for j in a}

@@ -1,9 +1,9 @@
-"""Merging two states in NumPy: weights from the larger log-sum-exp.
+"""Merging of two states in NumPy, with weights from the larger log-sum-exp.
 
     e_i = exp(lse_i - m)    w_i = e_i / (e_1 + e_2)    lse = m + log(e_1 + e_2)
 
-with m the larger one (Milakov and Gimelshein 2018, section 3). A state without keys has lse = -inf,
-and its output is never read, so that whatever a buffer held stays there.
+m is the larger of both (Milakov and Gimelshein 2018, section 3). A state without keys has
+lse = -inf. Its output is never read, so it may be an uninitialised buffer.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ State = tuple[Array, Array]
 
 
 def merge(o_1: Array, lse_1: Array, o_2: Array, lse_2: Array) -> State:
-    """o and lse of both.   o_i (B, H, N, E), lse_i (B, H, N)"""
+    """Return o and lse of both states.   o_i (B, H, N, E), lse_i (B, H, N)"""
     w_1, w_2, lse = shares(lse_1, lse_2, accumulator(o_1.dtype))
     o = weighed(w_1, o_1, lse_1) + weighed(w_2, o_2, lse_2)
     return rounded(o, o_1.dtype), rounded(lse, lse_1.dtype)
@@ -24,10 +24,10 @@ def merge(o_1: Array, lse_1: Array, o_2: Array, lse_2: Array) -> State:
 def backward(
     do: Array, dlse: Array, o_1: Array, lse_1: Array, o_2: Array, lse_2: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """The derivatives of <do, o> + <dlse, lse> by o_1, lse_1, o_2, lse_2.
+    """Return the gradients of <do, o> + <dlse, lse> with respect to o_1, lse_1, o_2, lse_2.
 
-    dlse_1 = w_1 (w_2 x + dlse) and dlse_2 = w_2 (dlse - w_1 x), with x = <do, o_1 - o_2> where both
-    have keys: the difference of the outputs is taken first, so nothing cancels.
+    dlse_1 = w_1 (w_2 x + dlse) and dlse_2 = w_2 (dlse - w_1 x), with x = <do, o_1 - o_2> if both
+    states have keys. The difference of the outputs is computed first, so that nothing cancels.
     """
     work = accumulator(o_1.dtype)
     w_1, w_2, _ = shares(lse_1, lse_2, work)
@@ -40,7 +40,7 @@ def backward(
 
 
 def shares(lse_1: Array, lse_2: Array, work: np.dtype) -> tuple[Array, Array, Array]:
-    """w_1, w_2, zero where there is no key, and lse, as accumulated.   three of (B, H, N)"""
+    """Return w_1 and w_2, zero without keys, and lse, not rounded.   three of (B, H, N)"""
     l_1, l_2 = lse_1.astype(work), lse_2.astype(work)
     top = reference(np.maximum(l_1, l_2))
     e_1, e_2 = np.exp(l_1 - top), np.exp(l_2 - top)
@@ -51,7 +51,7 @@ def shares(lse_1: Array, lse_2: Array, work: np.dtype) -> tuple[Array, Array, Ar
 
 
 def weighed(w: Array, o: Array, lse: Array) -> Array:
-    """w o, and 0 where there is no key, whatever o is there.   (B, H, N, E)"""
+    """Return w o, and 0 without keys, whatever o contains there.   (B, H, N, E)"""
     return w[..., None] * np.where(np.isneginf(lse)[..., None], 0, o).astype(w.dtype)
 
 

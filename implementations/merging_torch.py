@@ -1,9 +1,9 @@
-"""Merging two states in torch: weights by the log-sum-exp of both, gradients by autograd.
+"""Merging of two states in torch: weights from the log-sum-exp of both, gradients by autograd.
 
     lse = logaddexp(lse_1, lse_2)    w_i = exp(lse_i - lse)
 
-The normaliser is rounded before it is used, which loses u |lse| of a weight. Where there is no key
-nothing is differentiated: an infinity stays out of every expression that has a gradient.
+The normaliser is rounded before it is used, which costs u |lse| of a weight. States without keys
+get no gradient: no infinity enters an expression that is differentiated.
 """
 
 from math import inf
@@ -15,7 +15,7 @@ from implementations.arguments_torch import accumulator
 
 
 def merge(o_1: Tensor, lse_1: Tensor, o_2: Tensor, lse_2: Tensor) -> tuple[Tensor, Tensor]:
-    """o and lse of both.   o_i (B, H, N, E), lse_i (B, H, N)"""
+    """Return o and lse of both states.   o_i (B, H, N, E), lse_i (B, H, N)"""
     work = accumulator(o_1.dtype)
     gone_1, gone_2 = lse_1.isneginf(), lse_2.isneginf()
     both = ~(gone_1 | gone_2)
@@ -30,5 +30,5 @@ def merge(o_1: Tensor, lse_1: Tensor, o_2: Tensor, lse_2: Tensor) -> tuple[Tenso
 
 
 def weighed(w: Tensor, o: Tensor, gone: Tensor) -> Tensor:
-    """w o, and 0 where there is no key, whatever o is there.   (B, H, N, E)"""
+    """Return w o, and 0 without keys, whatever o contains there.   (B, H, N, E)"""
     return w[..., None] * o.to(w.dtype).masked_fill(gone[..., None], 0)

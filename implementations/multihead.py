@@ -1,11 +1,11 @@
-"""A layer of multi-head attention in NumPy, with its backward pass and a step of descent.
+"""A multi-head attention layer in NumPy, with a backward pass and a training step.
 
     y = [o_1 ... o_H] W_o^T + b_o,    o_h = attention(x W_q,h^T + b_q,h, ...)
 
-(Vaswani et al. 2017, section 3.2.2). It is built, loaded and called like torch's
-`MultiheadAttention`, batch first, and True in a mask forbids. All heads are projected at
-once; attention between is `implementations.dense`. A call remembers what it was given, so
-that `backward` can go back the same way.
+(Vaswani et al. 2017, section 3.2.2). It has the constructor, state and call of torch's
+`MultiheadAttention` with the batch first; True in a mask means masked. All heads are projected at
+once, and `implementations.dense` computes attention. A call stores its inputs and intermediate
+results for `backward`.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ PLACES = ("q", "k", "v")
 
 
 class Seen(NamedTuple):
-    """What a call was given and what it made of it, for the way back."""
+    """The inputs and intermediate results of a call, for the backward pass."""
 
     inputs: tuple[Array, Array, Array]
     heads: tuple[Array, Array, Array]
@@ -32,8 +32,8 @@ class Seen(NamedTuple):
 class MultiHead:
     """Attention between four projections; A = embed_dim is divided among num_heads heads.
 
-    Raises ValueError where num_heads does not divide embed_dim, and for inputs, masks or a
-    state of the wrong shape: the shape that came and the one that was wanted.
+    Raises ValueError if num_heads does not divide embed_dim, and for inputs, masks or a state of a
+    wrong shape; the message has the given shape and the expected one.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class MultiHead:
         return found | ({"in_proj_bias": (3 * A,), "out_proj.bias": (A,)} if bias else {})
 
     def state_dict(self) -> Named:
-        """The parameters under torch's names."""
+        """Return the parameters under the names of torch."""
         return dict(self.state)
 
     def load_state_dict(self, state: Mapping[str, Array]) -> None:
-        """Take these parameters. Raises ValueError for other names or shapes."""
+        """Load these parameters. Raises ValueError for other names or shapes."""
         want = self._shapes("in_proj_bias" in self.state)
         for name in (*want, *state):
             if name not in state or name not in want:
@@ -83,11 +83,11 @@ class MultiHead:
         self.state = {name: np.array(state[name]) for name in want}
 
     def train(self, mode: bool = True) -> None:
-        """There is no dropout, so either mode computes the same."""
+        """Set the mode, which has no effect, because there is no dropout."""
         self.training = mode
 
     def _projections(self, named: Named) -> dict[str, tuple[Array, Array | None]]:
-        """W and b of every place."""
+        """Return W and b of the projections of queries, keys and values."""
         if "in_proj_weight" in named:
             weights = np.split(named["in_proj_weight"], 3)
         else:
@@ -108,10 +108,10 @@ class MultiHead:
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Array, Array | None]:
-        """y (B, N, A), and weights (B, N, M), or (B, H, N, M) if they are not averaged.
+        """Return y (B, N, A), and weights (B, N, M), or (B, H, N, M) if they are not averaged.
 
-        query (B, N, A), key (B, M, K), value (B, M, V), or all without B. key_padding_mask
-        (B, M), attn_mask (N, M) or (B H, N, M): True forbids, a float is added.
+        query (B, N, A), key (B, M, K), value (B, M, V), or all without B. key_padding_mask (B, M),
+        attn_mask (N, M) or (B H, N, M): True means masked, a float is added.
         """
         batched = query.ndim == 3
         inputs = tuple(x if batched else x[None] for x in (query, key, value))
@@ -140,7 +140,7 @@ class MultiHead:
     def _mask(
         self, inputs: tuple[Array, ...], mask: Array | None, padding: Array | None, causal: bool
     ) -> Array | None:
-        """All that forbids or is added, as one array for attention, where True may attend."""
+        """Return all masks and biases as one array for attention, where True may attend."""
         B, N, M = len(inputs[0]), inputs[0].shape[1], inputs[1].shape[1]
         found = []
         if mask is not None:
@@ -157,21 +157,21 @@ class MultiHead:
         return joined(found)
 
     def split(self, x: Array) -> Array:
-        """Head h takes columns hD to (h + 1)D.   (B, L, A) to (B, H, L, D)"""
+        """Return the heads: head h has columns hD to (h + 1)D.   (B, L, A) to (B, H, L, D)"""
         B, L, A = x.shape
         return x.reshape(B, L, self.heads, A // self.heads).swapaxes(1, 2)
 
     def merge(self, x: Array) -> Array:
-        """The heads side by side.   (B, H, L, D) to (B, L, A)"""
+        """Return the heads concatenated.   (B, H, L, D) to (B, L, A)"""
         B, H, L, D = x.shape
         return x.swapaxes(1, 2).reshape(B, L, H * D)
 
     # Backward
 
     def backward(self, dout: Array) -> tuple[Array, Array, Array, Named]:
-        """dquery, dkey, dvalue, and the gradients of the parameters under their names.
+        """Return dquery, dkey, dvalue, and the gradients of the parameters under their names.
 
-        dout is shaped like the output of the last call. Raises ValueError if there was none.
+        dout has the shape of the output of the last call. Raises ValueError if there was no call.
         """
         if self._seen is None:
             raise ValueError("there was no call whose gradients could be asked for")
@@ -186,7 +186,7 @@ class MultiHead:
         return dquery, dkey, dvalue, self.gradients
 
     def _gathered(self, wide: list[Array], seen: Seen, dy: Array) -> Named:
-        """dW = sum dy^T x and db = sum dy over all rows, under the names of the parameters."""
+        """Return dW = sum dy^T x and db = sum dy over all rows, under the parameter names."""
         of_weights = [outer(d, x) for d, x in zip(wide, seen.inputs, strict=True)]
         found = {"out_proj.weight": outer(dy, seen.context)}
         if "in_proj_weight" in self.state:
@@ -199,24 +199,27 @@ class MultiHead:
         return found
 
     def step(self, rate: float) -> None:
-        """Take rate times the gradient of the last `backward` from every parameter."""
+        """Subtract rate times the gradient of the last `backward` from every parameter."""
         for name, x in self.state.items():
             self.state[name] = x - x.dtype.type(rate) * self.gradients[name]
 
 
 def project(x: Array, W: Array, b: Array | None) -> Array:
-    """x W^T + b.   (B, L, in), (out, in), (out) to (B, L, out)"""
+    """Return x W^T + b.   (B, L, in), (out, in), (out) to (B, L, out)"""
     y = x @ W.T
     return y if b is None else y + b
 
 
 def outer(dy: Array, x: Array) -> Array:
-    """sum dy^T x over all rows of all batch elements.   (out, in)"""
+    """Return sum dy^T x over all rows of all batch elements.   (out, in)"""
     return dy.reshape(-1, dy.shape[-1]).T @ x.reshape(-1, x.shape[-1])
 
 
 def joined(masks: list[Array]) -> Array | None:
-    """What any of them forbids, and all that they add; True of the result may attend."""
+    """Return the combination of masks, where True means masked, as one in which True may attend.
+
+    Floats are added.
+    """
     if not masks:
         return None
     if all(mask.dtype == bool for mask in masks):

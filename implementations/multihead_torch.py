@@ -1,10 +1,10 @@
-"""A layer of multi-head attention in torch, one projection for query, key and value.
+"""A multi-head attention layer in torch, one projection for query, key and value.
 
     y = [o_1 ... o_H] W_o^T + b_o,    o_h = attention(x W_q,h^T + b_q,h, ...)
 
 (Vaswani et al. 2017, section 3.2.2). It has the constructor, the state and the call of
-`torch.nn.MultiheadAttention` with the batch first, and one path for all of them: weights asked
-for or not, training or evaluation. A query that may attend to nothing gets the output bias.
+`torch.nn.MultiheadAttention` with the batch first. There is one code path, with or without weights,
+in training and in evaluation. A fully masked query returns the output bias.
 """
 
 import torch
@@ -14,8 +14,8 @@ from torch import Tensor, nn
 class MultiHead(nn.Module):
     """Attention between four projections; A = embed_dim is divided among num_heads heads.
 
-    Raises ValueError where num_heads does not divide embed_dim, the batch is not first, or
-    inputs or masks have the wrong shape: the shape that came and the one that was wanted.
+    Raises ValueError if num_heads does not divide embed_dim, if the batch is not first, and for
+    inputs or masks of a wrong shape; the message has the given shape and the expected one.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class MultiHead(nn.Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """y (B, N, A), and weights (B, N, M), or (B, H, N, M) if they are not averaged.
+        """Return y (B, N, A), and weights (B, N, M), or (B, H, N, M) if they are not averaged.
 
-        query (B, N, A), key (B, M, K), value (B, M, V), or all without B. key_padding_mask
-        (B, M), attn_mask (N, M) or (B H, N, M): True forbids, a float is added.
+        query (B, N, A), key (B, M, K), value (B, M, V), or all without B. key_padding_mask (B, M),
+        attn_mask (N, M) or (B H, N, M): True means masked, a float is added.
         """
         if query.ndim == 2:
             padding = None if key_padding_mask is None else key_padding_mask[None]
@@ -73,7 +73,7 @@ class MultiHead(nn.Module):
         return y, a.mean(dim=1) if average_attn_weights else a
 
     def projected(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
-        """q, k and v of all heads.   (B, H, L, D)"""
+        """Return q, k and v of all heads.   (B, H, L, D)"""
         if self.together:
             matrices = self.in_proj_weight.chunk(3)
         else:
@@ -92,7 +92,7 @@ class MultiHead(nn.Module):
     def masked(
         self, s: Tensor, mask: Tensor | None, padding: Tensor | None, causal: bool
     ) -> Tensor:
-        """The scores, with what is added to them, and -inf where a mask forbids."""
+        """Return the scores with biases added, and -inf where a mask is True."""
         B, H, N, M = s.shape
         if mask is not None:
             if tuple(mask.shape) not in ((N, M), (B * H, N, M)):
@@ -110,16 +110,16 @@ class MultiHead(nn.Module):
 
 
 def fresh(rows: int, columns: int) -> nn.Parameter:
-    """A new matrix, small and even."""
+    """Return a new matrix of small random numbers, uniformly distributed."""
     return nn.Parameter(nn.init.xavier_uniform_(torch.empty(rows, columns)))
 
 
 def added(s: Tensor, mask: Tensor) -> Tensor:
-    """The scores with a float added, or -inf where a mask of truth values forbids."""
+    """Return the scores with a float mask added, or with -inf where a boolean mask is True."""
     return s.masked_fill(mask, -torch.inf) if mask.dtype == torch.bool else s + mask
 
 
 def weights(s: Tensor) -> Tensor:
-    """The softmax of every row, and zeros for a row that is all -inf."""
+    """Return the softmax of every row, and zeros for a row that is all -inf."""
     idle = torch.isneginf(s).all(dim=-1, keepdim=True)
     return torch.softmax(s.masked_fill(idle, 0), dim=-1).masked_fill(idle, 0)

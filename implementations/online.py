@@ -1,17 +1,16 @@
-"""Softmax in one pass: the keys arrive one at a time and none is kept.
+"""Attention with a softmax in one pass: the keys arrive one at a time, and no score is stored.
 
-Of the keys so far remember the largest score m, the total t of exp(s_ij - m) and the
-output o, not yet divided by t. When a key raises m, everything remembered is scaled by
-exp(m - m') <= 1:
+The state after some keys is the largest score m, the total t of exp(s_ij - m), and the output o,
+not yet divided by t. If a new key raises m, the state is scaled by exp(m - m') <= 1:
 
     m' = max(m, s)
     t' = t exp(m - m') + exp(s - m')
     o' = o exp(m - m') + exp(s - m') v
 
-A sink is there before the first key: m = t_h, t = 1, o = 0.
-(Milakov and Gimelshein 2018, section 3, for m and t; Rabe and Staats 2021 for o).
-Backward, the weights come back from the log-sum-exp alone, exp(s_ij - lse_i), again
-one key at a time (Dao et al. 2022, section 3.1).
+With an attention sink, the state before the first key is m = t_h, t = 1, o = 0. (Milakov and
+Gimelshein 2018, section 3, for m and t; Rabe and Staats 2021 for o.) The backward pass computes the
+weights again from the log-sum-exp, exp(s_ij - lse_i), also one key at a time (Dao et al. 2022,
+section 3.1).
 """
 
 from collections.abc import Iterator
@@ -65,11 +64,10 @@ def attend(
     query_positions: Array | None = None,
     key_positions: Array | None = None,
 ) -> Array:
-    """o_i = sum_j a_ij v_j, one key at a time.
+    """Return o_i = sum_j a_ij v_j, computed one key at a time.
 
     query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
-    The options are those of `implementations.dense.attend`, which says what each of them means, and
-    raises what they raise.
+    The options and the exceptions are those of `implementations.dense.attend`.
     """
     o, _ = passed(
         query,
@@ -93,7 +91,7 @@ def attend(
 
 
 def lse(query: Array, key: Array, value: Array, **options: Any) -> Array:
-    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
+    """Return log (exp(t_h) + sum_j exp(s_ij)), not rounded; -inf if fully masked.   (B, H, N)"""
     return passed(query, key, value, **options)[1]
 
 
@@ -108,9 +106,9 @@ def backward(
     dlse: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value.
+    """Return the gradients of <dout, o> + <dlse, lse> with respect to query, key and value.
 
-    sum_j a_ij da_ij is <dout_i, o_i>, so that no second pass over the keys is needed.
+    sum_j a_ij da_ij is <dout_i, o_i>, so no additional pass over the keys is needed.
     """
     o, logs = passed(query, key, value, enable_gqa, sinks, scale=scale, **options)
     q, do = laid_out(query, o.dtype), laid_out(dout, o.dtype)
@@ -136,7 +134,7 @@ def sink_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the sinks, in their dtype, from o and lse alone.   (H,)"""
+    """Return the gradient with respect to the sinks, in their dtype, from o and lse only.   (H,)"""
     o, logs = passed(query, key, value, sinks=sinks, **options)
     t = sunk(sinks, query.shape[1], o.dtype)
     share = np.exp(t[:, None] - reference(logs))
@@ -156,7 +154,7 @@ def slope_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
+    """Return the gradient with respect to the ALiBi slopes, in their dtype.   (H,) or (B, H)"""
     options |= {"query_positions": query_positions, "key_positions": key_positions}
     options["alibi_slopes"] = alibi_slopes
     o, logs = passed(query, key, value, enable_gqa, sinks, **options)
@@ -178,7 +176,7 @@ def passed(
     sinks: Array | None = None,
     **options: Any,
 ) -> tuple[Array, Array]:
-    """Output (B, H, N, E) and log-sum-exp (B, H, N) after one pass over the keys."""
+    """Return the output (B, H, N, E) and the log-sum-exp (B, H, N) after one pass over the keys."""
     rows, work = query.shape[:3], accumulator(query.dtype)
     R = group(query.shape[1], key.shape[1], enable_gqa)
     m = np.full(rows, sunk(sinks, query.shape[1], work)[:, None], work)
@@ -212,9 +210,9 @@ def one_by_one(
     query_positions: Array | None = None,
     key_positions: Array | None = None,
 ) -> Iterator[tuple[int, Array, Array | float, Array, Array]]:
-    """For each key its index j, its scores, cap', and the key and value as each query reads them.
+    """Yield for each key its index j, its scores, cap', and key and value as each query reads them.
 
-    s, cap': (B, H, N)    k: (B, H, N, D)    v: (B, H, N, E), both zero where j is forbidden to i
+    s, cap': (B, H, N)    k: (B, H, N, D)    v: (B, H, N, E); masked keys and values are zero
     """
     q = laid_out(query, accumulator(query.dtype))
     q = q.dtype.type(factor(scale, q.shape[-1])) * q

@@ -1,11 +1,11 @@
-"""Packed: many texts in one array, one behind the other, told apart by where each starts.
+"""Packed attention: sequences follow each other in one array, with cumulative lengths.
 
-    text t is the tokens cu_t, cu_t + 1, ..., cu_(t+1) - 1
+    sequence t has the tokens cu_t, cu_t + 1, ..., cu_(t+1) - 1
 
-of queries and of keys apart. Arrays are (tokens, heads, width), and no token is wasted on padding.
-All of them are one sequence for `implementations.fused`, with a segment for each text, and places
-that start again in each, the last query of a text standing at its last key, as flash-attn has it.
-So who is of another text is not visited. Tokens behind the last text are of none.
+Queries and keys have separate cumulative lengths. Arrays are (tokens, heads, width), without
+padding. `implementations.fused` computes all of them as one sequence, with a segment for each, and
+positions that start again in each: the last query has the position of the last key, as in
+flash-attn. Keys of other sequences are not visited. Tokens after the last sequence are padding.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def attend(
     v: Array,
     cu_seqlens_q: Array,
     cu_seqlens_k: Array,
-    max_seqlen_q: int,  # noqa: ARG001 - as everywhere; the lengths tell
+    max_seqlen_q: int,  # noqa: ARG001 - usual arguments; cumulative lengths suffice
     max_seqlen_k: int,  # noqa: ARG001
     softmax_scale: float | None = None,
     causal: bool = False,
@@ -37,20 +37,20 @@ def attend(
     return_softmax_lse: bool = False,
     block_table: Array | None = None,
 ) -> Any:
-    """o_i = sum_j a_ij v_j over the keys of the text of query i.
+    """Return o_i = sum_j a_ij v_j over the keys of the sequence of query i.
 
     q (queries, H, D), k (keys, G, D), v (keys, G, E) give (queries, H, E). cu_seqlens_q and
-    cu_seqlens_k (texts + 1) are integers: where each text starts, and where the last one ends.
-    With a block_table (texts, pages of one), k (pages, places, G, D) and v (pages, places, G, E)
-    lie in pages, and cu_seqlens_k counts the keys of each text there. max_seqlen_q and max_seqlen_k
-    are the lengths of the longest, or more, and tell nothing new. causal forbids keys ahead, the
-    last query of a text standing at its last key, and window_size (left, right) those further away,
-    -1 being no bound. softcap 0 is none. alibi_slopes (H,) and sinks (H,) are as
-    `implementations.fused` has them. return_softmax_lse: the log-sum-exp
-    (H, queries) comes as well.
-    Raises ValueError: cumulative lengths that do not start with 0, fall, end behind the tokens, or
-    are of another number of texts for queries than for keys; pages that do not exist, or too few;
-    and what fused does.
+    cu_seqlens_k (sequences + 1) are integers: the start of each sequence, and the end of the last
+    one. With a block_table (sequences, pages of one), k (pages, page size, G, D) and v
+    (pages, page size, G, E) are in pages, and cu_seqlens_k counts the keys of each sequence there.
+    max_seqlen_q and max_seqlen_k are upper bounds of the lengths, and have no influence. causal
+    masks keys ahead, where the last query of a sequence has the position of its last key.
+    window_size (left, right) masks keys further away; -1 is no bound. softcap 0 is none.
+    alibi_slopes (H,) and sinks (H,) are those of `implementations.fused`. return_softmax_lse: also
+    return the log-sum-exp (H, queries).
+    Raises ValueError if cumulative lengths do not start with 0, decrease, or end after the tokens;
+    if queries and keys have different numbers of sequences; if pages do not exist, or are too few;
+    and for arguments that `fused` does not accept.
     """
     if block_table is not None:
         k, v = (x[places_of(x, block_table, cu_seqlens_k)] for x in (k, v))
@@ -62,9 +62,9 @@ def attend(
 
 
 def derivative(of: Callable[..., Any]) -> Callable[..., Any]:
-    """A derivative that `implementations.fused` has, of packed arrays, and called like `attend`.
+    """Return a gradient of `implementations.fused` for packed arrays, called like `attend`.
 
-    Beside dout there may be dlse, the cotangent of the log-sum-exp.   (H, queries)
+    In addition to dout it takes dlse, the cotangent of the log-sum-exp.   (H, queries)
     """
 
     def called(
@@ -92,9 +92,10 @@ def derivative(of: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def places_of(pages: Any, table: Array, starts: Array) -> tuple[Array, Array]:
-    """The page and the place of each key, text by text.   two of (keys,)
+    """Return the page and the slot there of each key, sequence by sequence.   two of (keys,)
 
-    Raises ValueError: a table of other texts, with too few pages, or with one that does not exist.
+    Raises ValueError if the table has another number of sequences, too few pages, or a page that
+    does not exist.
     """
     count, places = pages.shape[:2]
     lengths = np.diff(starts)
@@ -111,7 +112,7 @@ def places_of(pages: Any, table: Array, starts: Array) -> tuple[Array, Array]:
 
 
 def as_one(x: Any) -> Any:
-    """Tokens as those of one sequence, in NumPy or torch.
+    """Return packed tokens as one sequence, in NumPy or torch.
 
     (tokens, heads, width) -> (1, heads, tokens, width)
     """
@@ -119,7 +120,7 @@ def as_one(x: Any) -> Any:
 
 
 def unpacked(x: Any) -> Any:
-    """The inverse of `as_one`."""
+    """Return the inverse of `as_one`."""
     return x[0].swapaxes(0, 1)
 
 
@@ -131,7 +132,7 @@ def options(
     slopes: Any,
     sinks: Any,
 ) -> dict[str, Any]:
-    """The options of a call in the spelling of `implementations.fused`."""
+    """Return the options of a call under the names of `implementations.fused`."""
     left, right = (None if bound < 0 else bound for bound in window)
     sight: Window = (left, right)
     found = {"scale": scale, "is_causal": causal, "window_size": sight, "softcap": softcap or None}
@@ -139,7 +140,10 @@ def options(
 
 
 def texts(starts: Array, key_starts: Array, queries: int, keys: int) -> dict[str, Any]:
-    """The segment and the place of each token: where a text ends, its queries and keys meet."""
+    """Return the segment and the position of each token.
+
+    The last query of a sequence has the position of its last key.
+    """
     if len(starts) != len(key_starts):
         raise ValueError(f"{len(starts) - 1} texts of queries, and {len(key_starts) - 1} of keys")
     lengths, of_keys = lengths_of(starts, queries), lengths_of(key_starts, keys)
@@ -155,7 +159,7 @@ def texts(starts: Array, key_starts: Array, queries: int, keys: int) -> dict[str
 
 
 def laid(starts: Array, lengths: Array, tokens: int) -> tuple[Array, Array]:
-    """Of which text each token is, and its place there; behind the last text, of none."""
+    """Return the sequence of each token, -1 for padding, and its position there."""
     segments, places = np.full(tokens, -1), np.arange(tokens)
     segments[: starts[-1]] = np.repeat(np.arange(len(lengths)), lengths)
     places[: starts[-1]] -= np.repeat(starts[:-1], lengths)
@@ -163,7 +167,7 @@ def laid(starts: Array, lengths: Array, tokens: int) -> tuple[Array, Array]:
 
 
 def lengths_of(starts: Array, tokens: int) -> Array:
-    """How long each text is. Raises ValueError."""
+    """Return the length of each sequence. Raises ValueError for bad cumulative lengths."""
     lengths = np.diff(starts)
     if starts.ndim != 1 or not len(starts) or starts[0] != 0 or (lengths < 0).any():
         raise ValueError(f"cumulative lengths rise from 0, unlike {np.asarray(starts).tolist()}")

@@ -1,7 +1,7 @@
-"""Packed in torch: `implementations.packed` in another language, gradients by `fused_torch`.
+"""Packed attention in torch: `implementations.packed`, computed by `fused_torch`.
 
-All texts are one sequence for the fused function, with a segment and a place for each token, which
-are settled once, on the machine that reads the cumulative lengths.
+All sequences are one sequence for the fused function, with a segment and a position for each token.
+These are computed once, on the device that reads the cumulative lengths.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ def attend(
     v: Tensor,
     cu_seqlens_q: Tensor,
     cu_seqlens_k: Tensor,
-    max_seqlen_q: int,  # noqa: ARG001 - as everywhere; the lengths tell
+    max_seqlen_q: int,  # noqa: ARG001 - usual arguments; cumulative lengths suffice
     max_seqlen_k: int,  # noqa: ARG001
     softmax_scale: float | None = None,
     causal: bool = False,
@@ -30,20 +30,20 @@ def attend(
     return_softmax_lse: bool = False,
     block_table: Tensor | None = None,
 ) -> Any:
-    """o_i = sum_j a_ij v_j over the keys of the text of query i.
+    """Return o_i = sum_j a_ij v_j over the keys of the sequence of query i.
 
     q (queries, H, D), k (keys, G, D), v (keys, G, E) give (queries, H, E). cu_seqlens_q and
-    cu_seqlens_k (texts + 1) are integers: where each text starts, and where the last one ends.
-    With a block_table (texts, pages of one), k (pages, places, G, D) and v (pages, places, G, E)
-    lie in pages, and cu_seqlens_k counts the keys of each text there. max_seqlen_q and max_seqlen_k
-    are the lengths of the longest, or more, and tell nothing new. causal forbids keys ahead, the
-    last query of a text standing at its last key, and window_size (left, right) those further away,
-    -1 being no bound. softcap 0 is none. alibi_slopes (H,) and sinks (H,) are as
-    `implementations.fused_torch` has them, and get gradients. return_softmax_lse: the log-sum-exp
-    (H, queries) comes as well.
-    Raises ValueError: cumulative lengths that do not start with 0, fall, end behind the tokens, or
-    are of another number of texts for queries than for keys; pages that do not exist, or too few;
-    and what fused_torch does.
+    cu_seqlens_k (sequences + 1) are integers: the start of each sequence, and the end of the last
+    one. With a block_table (sequences, pages of one), k (pages, page size, G, D) and v
+    (pages, page size, G, E) are in pages, and cu_seqlens_k counts the keys of each sequence there.
+    max_seqlen_q and max_seqlen_k are upper bounds of the lengths, and have no influence. causal
+    masks keys ahead, where the last query of a sequence has the position of its last key.
+    window_size (left, right) masks keys further away; -1 is no bound. softcap 0 is none.
+    alibi_slopes (H,) and sinks (H,) are those of `implementations.fused_torch`, and get gradients.
+    return_softmax_lse: also return the log-sum-exp (H, queries).
+    Raises ValueError if cumulative lengths do not start with 0, decrease, or end after the tokens;
+    if queries and keys have different numbers of sequences; if pages do not exist, or are too few;
+    and for arguments that `fused_torch` does not accept.
     """
     starts = cu_seqlens_q.cpu().numpy(), cu_seqlens_k.cpu().numpy()
     if block_table is not None:

@@ -1,14 +1,14 @@
-"""A cache in pages: tokens lie in pages of a common pool, and a table says in which.
+"""A paged cache: tokens are in pages of a common pool, and a table lists the pages.
 
-    token t of a sequence lies in page table[t // SIZE], at place t % SIZE
+    token t of a sequence is in page table[t // SIZE], at slot t % SIZE
 
-Pages are handed out in any order and need not be neighbours (Kwon et al. 2023, section
-4.1). Branches share the pages of their common past. A page that others read too is copied
-before it is written to, which only ever happens to the last one, and is given back when
-the last of its readers has let it go (section 4.4).
+Pages are allocated in any order and need not be contiguous (Kwon et al. 2023, section 4.1).
+Branches share the pages of their common past. A shared page is copied before it is written to,
+which can only happen to the last page of a sequence. A page is free again when no table holds it
+(section 4.4).
 
-Attention goes from page to page with the softmax of one pass: of the keys so far it
-remembers the largest score, the sum of exponentials and the output before its division.
+Attention reads page after page with a one-pass softmax. Its state is the largest score so far, the
+sum of exponentials, and the output before the division.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import numpy as np
 from implementations.arguments import accumulator, mixed, rounded, shared
 from spec.notation import Array
 
-SIZE = 4  # tokens to a page
+SIZE = 4  # tokens in a page
 
 
 class Pool:
-    """Pages of keys and values, and how many tables hold each."""
+    """Pages of keys and values, and the number of tables that hold each."""
 
     def __init__(self, pages: int, heads: int, width: int, value_width: int, dtype: np.dtype):
         self.k = np.zeros((pages, heads, SIZE, width), dtype)
@@ -32,7 +32,7 @@ class Pool:
         self.holders = np.zeros(pages, np.int64)
 
     def taken(self) -> int:
-        """A free page, the last one first; the pool doubles when there is none."""
+        """Return a free page, the last one first; double the pool if there is none."""
         free = np.flatnonzero(self.holders == 0)
         if not free.size:
             self.k, self.v = (np.concatenate([x, np.zeros_like(x)]) for x in (self.k, self.v))
@@ -42,7 +42,7 @@ class Pool:
         return int(free[-1])
 
     def own(self, page: int) -> int:
-        """`page`, or a copy of it if somebody else holds it as well."""
+        """Return `page`, or a copy of it if another table holds it as well."""
         if self.holders[page] == 1:
             return page
         copy = self.taken()
@@ -62,7 +62,7 @@ class Paged:
         self.lengths = [0] * batch
 
     def extend(self, query: Array, key: Array, value: Array, counts: Array | None = None) -> Array:
-        """Read n tokens and answer them: query (B, H, n, D) to (B, H, n, E).
+        """Append n tokens and return their outputs: query (B, H, n, D) to (B, H, n, E).
 
         counts: how many of the n tokens each sequence has; the others are padding.   (B,)
         """
@@ -76,7 +76,7 @@ class Paged:
         return o
 
     def write(self, b: int, place: int, key: Array, value: Array) -> None:
-        """Put one token where the table says, on a page that is this sequence's alone."""
+        """Write one token to its page and slot; the page belongs to this sequence only."""
         table = self.tables[b]
         if place // SIZE == len(table):
             table.append(self.pool.taken())
@@ -85,7 +85,7 @@ class Paged:
         self.pool.v[page, :, place % SIZE] = value
 
     def attended(self, b: int, query: Array, first: int) -> Array:
-        """The attention of n tokens, query (H, n, D), the first of them at place `first`."""
+        """Return the output of n tokens, query (H, n, D); the first has the position `first`."""
         (H, n, D), work = query.shape, accumulator(query.dtype)
         q = query.astype(work) * work.type(1 / sqrt(D))
         group, own = H // self.pool.k.shape[1], first + np.arange(n)[:, None]
@@ -96,7 +96,7 @@ class Paged:
                 shared(x[page][None], group)[0].astype(work) for x in (self.pool.k, self.pool.v)
             )
             seen = np.broadcast_to(number * SIZE + np.arange(SIZE) <= own, (H, n, SIZE))
-            with np.errstate(all="ignore"):  # what is behind the end may be anything
+            with np.errstate(all="ignore"):  # memory after the end may hold any number
                 s = np.where(seen, q @ k.swapaxes(-1, -2), -np.inf)
             higher = np.maximum(top, s.max(axis=-1, keepdims=True))
             fade, e = np.exp(top - higher), np.exp(s - higher)
@@ -106,7 +106,7 @@ class Paged:
         return rounded(o / total, query.dtype)
 
     def rollback(self, lengths: int | Array) -> None:
-        """Forget all but the first tokens, so many of each sequence, and let pages go."""
+        """Keep only the first `lengths` tokens of each sequence, and release pages."""
         for b, length in enumerate(np.broadcast_to(lengths, len(self.lengths)).tolist()):
             pages = -(-length // SIZE)
             for page in self.tables[b][pages:]:
@@ -114,7 +114,7 @@ class Paged:
             self.tables[b], self.lengths[b] = self.tables[b][:pages], length
 
     def fork(self) -> Paged:
-        """A second cache that has read the same, on the same pages."""
+        """Return a second cache with the same content, on the same pages."""
         G, width = self.pool.k.shape[1], self.pool.k.shape[-1]
         other = Paged(0, G, width, self.pool.v.shape[-1], self.pool.k.dtype)
         other.pool, other.lengths = self.pool, list(self.lengths)

@@ -1,10 +1,11 @@
-"""Ranks: processes of `torch.distributed` that work on parts of one problem, over gloo.
+"""Ranks: processes of `torch.distributed` that each compute a part of a problem, over gloo.
 
     python -m implementations.ranks RANK RANKS FILE
 
-is one of them. It is told by pipe what to call and with what, and answers by pipe; to the next rank
-and from the one before arrays go by gloo. `Ranks` starts them, and ends all of them when one has
-died or has said nothing for too long: an answer that one of them has no part in is none.
+runs one of them. It reads a function and arguments from a pipe, and writes its answer to another
+one. Arrays go to the next rank, and come from the previous one, over gloo. `Ranks` starts the
+processes. It ends all of them if one has died, or has not answered in time, because an answer needs
+all ranks.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from typing import Any
 
 import numpy as np
 
-PATIENCE = 10.0  # seconds without an answer of a rank
+PATIENCE = 10.0  # seconds to wait for the answer of a rank
 STARTING = 60.0  # seconds for all to find each other
-DYING = 1.0  # seconds in which somebody else is seen to have died
+DYING = 1.0  # seconds to wait for the end of another rank
 
 
 class Peers:
-    """The others, as one of them sees them: whatever it passes on, it has one of instead."""
+    """The other ranks, as one rank sees them: it sends to the next, receives from the previous."""
 
     def __init__(self, rank: int, ranks: int, file: str) -> None:
         import torch.distributed
@@ -43,7 +44,7 @@ class Peers:
         self.distributed.init_process_group("gloo", f"file://{file}", patience, **how)
 
     def passed(self, x: Any) -> Any:
-        """What the rank before hands over, while x goes to the next one."""
+        """Send x to the next rank, and return what the previous rank sends."""
         if self.ranks == 1:
             return x
         after, before = (self.rank + 1) % self.ranks, (self.rank - 1) % self.ranks
@@ -63,21 +64,21 @@ class Peers:
 
 
 class Ranks:
-    """So many ranks, that are started when they are needed first.
+    """A number of ranks, started when they are first needed.
 
-    They work for the process that started them; a copy of it has others.
+    They belong to the process that started them; a forked copy of it starts its own.
     """
 
     def __init__(self, ranks: int) -> None:
         self.ranks, self.owner = ranks, os.getpid()
         self.processes: list[subprocess.Popen[bytes]] = []
-        self.inherited: list[Any] = []  # what belongs to the process that this one is a copy of
+        self.inherited: list[Any] = []  # processes of the parent that this process was forked from
         self.folder: tempfile.TemporaryDirectory[str] | None = None
 
     def asked(self, function: str, given: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """What each rank answers to `module:name` with what is given to it.
+        """Return the answer of each rank to `module:name`, called with the arguments for that rank.
 
-        Raises RuntimeError: one has died, hangs, or says why it has no answer.
+        Raises RuntimeError if one has died, hangs, or raises an exception.
         """
         if self.owner != os.getpid():
             self.inherited += [self.processes, self.folder]
@@ -96,7 +97,7 @@ class Ranks:
         return answers
 
     def end(self) -> None:
-        """Have none of them any more."""
+        """End all processes."""
         for process in self.processes:
             process.kill()
         for process in self.processes:
@@ -111,7 +112,7 @@ class Ranks:
 
     def _start(self) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="ranks-", ignore_cleanup_errors=True)
-        file = str(Path(self.folder.name, "store"))  # where they find each other
+        file = str(Path(self.folder.name, "store"))  # the file by which ranks find each other
         network = {"GLOO_SOCKET_IFNAME": "lo"} if sys.platform == "linux" else {}
         beside = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
         seen = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": beside, **network}
@@ -137,9 +138,9 @@ class Ranks:
         return found
 
     def _check(self, seconds: float = 0.0) -> None:
-        """Raises RuntimeError: one has died; who waits for it, or has lost it, is not to blame.
+        """Raise RuntimeError if a rank has died, so that no rank that waits for it gets the blame.
 
-        seconds: that it may still take, as its connections end before it does.
+        seconds: how long to wait for its end, because its connections close before it ends
         """
         until = time.monotonic() + seconds
         while True:
@@ -152,20 +153,20 @@ class Ranks:
 
 
 def _put(pipe: Any, x: Any) -> None:
-    with suppress(BrokenPipeError):  # one that is gone is noticed by its silence
+    with suppress(BrokenPipeError):  # a missing answer shows that the process has ended
         pickle.dump(x, pipe)
         pipe.flush()
 
 
 def main(rank: int, ranks: int, file: str) -> None:
-    """Answer until nobody asks any more."""
+    """Answer calls until the pipe is closed."""
     asked, told = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what is printed is no answer
+    os.dup2(2, 1)  # printed text must not go to the pipe
     peers = Peers(rank, ranks, file)
     while True:
         try:
             function, given = pickle.load(asked)
-        except EOFError:  # who asked is gone, and does not tidy up
+        except EOFError:  # the caller is gone and cannot clean up
             shutil.rmtree(Path(file).parent, ignore_errors=True)
             return
         _put(told, _answered(function, peers, given))

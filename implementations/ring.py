@@ -1,11 +1,11 @@
-"""A ring: the tokens of a text are spread over ranks, whose keys go round (`ring_rank`).
+"""Ring attention: tokens are distributed over ranks, which pass their keys round (`ring_rank`).
 
-    contiguous    each rank has tokens that follow each other
-    zig-zag       the first and the last of twice as many parts, so that causal work is even
-    striped       every so many-th token
+    contiguous    each rank has consecutive tokens
+    zig-zag       rank r of R has parts r and 2R - 1 - r of 2R, which balances causal work
+    striped       rank r of R has every R-th token
 
-Lengths need not be divisible by the ranks. `attend` has two of them; `over` makes others, which are
-started by the first call, and stay. A rank that dies is an error of the call, and no answer.
+Lengths need not be divisible by the number of ranks. `attend` uses two ranks; `over` makes others.
+The first call starts the processes, which then stay. If a rank dies, the call raises an exception.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from implementations.ring_rank import Keys, Queries
 from implementations.summed import by_slopes
 from spec.notation import Array
 
-Spread = list[Array]  # which tokens each rank has
+Spread = list[Array]  # the tokens of each rank
 
 
 def _folded(parts: list[Array]) -> Spread:
@@ -51,7 +51,7 @@ SHARDINGS: Mapping[str, Callable[[int, int], Spread]] = {
 
 
 def spreading(sharding: str) -> Callable[[int, int], Spread]:
-    """Which tokens each rank has, of so many, for so many. Raises ValueError: no such way."""
+    """Return the function for a way to distribute tokens. Raises ValueError for an unknown name."""
     if sharding not in SHARDINGS:
         raise ValueError(f"tokens are spread {', '.join(SHARDINGS)}, not {sharding}")
     return SHARDINGS[sharding]
@@ -59,18 +59,18 @@ def spreading(sharding: str) -> Callable[[int, int], Spread]:
 
 @dataclass(frozen=True)
 class Ring:
-    """Ranks, and which tokens each of them has, of so many, for so many."""
+    """Ranks, and the function that distributes a number of tokens over them."""
 
     pool: Ranks
     spread: Callable[[int, int], Spread]
 
     def output(self, query: Array, key: Array, value: Array, **options: Any) -> Array:
-        """o, in the format of the queries.   (B, H, N, E)"""
+        """Return o, in the dtype of the queries.   (B, H, N, E)"""
         o, _, _ = self._forward(query, key, value, **options)
         return rounded(o, query.dtype)
 
     def lse(self, query: Array, key: Array, value: Array, **options: Any) -> Array:
-        """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
+        """Return log (exp(t_h) + sum_j exp(s_ij)), not rounded; -inf if masked.   (B, H, N)"""
         _, m, t = self._forward(query, key, value, **options)
         with np.errstate(divide="ignore"):
             return np.asarray(reference(m) + np.log(t))
@@ -78,16 +78,16 @@ class Ring:
     def backward(
         self, dout: Array, query: Array, key: Array, value: Array, **options: Any
     ) -> tuple[Array, ...]:
-        """The derivatives of <dout, o>, shaped like query, key and value."""
+        """Return the gradients of <dout, o> with respect to query, key and value."""
         found = self._backward(dout, query, key, value, **options)
         return tuple(rounded(x, query.dtype) for x in found[:3])
 
     def sink_gradient(self, *arrays: Array, sinks: Array, **options: Any) -> Array:
-        """The derivatives of <dout, o> by the sinks, in their dtype.   (H,)"""
+        """Return the gradient of <dout, o> with respect to the sinks, in their dtype.   (H,)"""
         return rounded(self._backward(*arrays, sinks=sinks, **options)[3], sinks.dtype)
 
     def slope_gradient(self, *arrays: Array, alibi_slopes: Array, **options: Any) -> Array:
-        """The derivatives of <dout, o> by the slopes, in their dtype.   (H,) or (B, H)"""
+        """Return the gradient of <dout, o> for the slopes, in their dtype.   (H,) or (B, H)"""
         found = self._backward(*arrays, alibi_slopes=alibi_slopes, **options)
         return by_slopes(found[4], alibi_slopes)
 
@@ -95,7 +95,7 @@ class Ring:
         return self.spread(length, self.pool.ranks)
 
     def _forward(self, query: Array, key: Array, value: Array, **options: Any) -> list[Array]:
-        """The output, the largest score and the sum of exponentials of all queries."""
+        """Return the output, the largest score and the sum of exponentials of all queries."""
         rows, cols = self._spread(query.shape[2]), self._spread(key.shape[2])
         given = handed(rows, cols, query, key, value, **options)
         answers = self.pool.asked("implementations.ring_rank:forward", given)
@@ -104,7 +104,7 @@ class Ring:
     def _backward(
         self, dout: Array, query: Array, key: Array, value: Array, **options: Any
     ) -> list[Array]:
-        """dq, dk, dv, and the derivatives by sinks (H,) and by what slopes multiply (B, H)."""
+        """Return dq, dk, dv, the sink gradient (H,), and the sums that slopes multiply (B, H)."""
         rows, cols = self._spread(query.shape[2]), self._spread(key.shape[2])
         given = handed(rows, cols, query, key, value, **options)
         with_dout = [(dout[:, :, own], *x) for own, x in zip(rows, given, strict=True)]
@@ -115,9 +115,10 @@ class Ring:
 
 
 def over(ranks: int, sharding: str) -> Callable[..., Any]:
-    """Attention over so many ranks, tokens being spread in that way, with its derivatives.
+    """Return attention over a number of ranks, with the given distribution of tokens.
 
-    Its attribute `pool` has the processes. Raises ValueError: there is no such way.
+    Its gradients are attributes, and `pool` has the processes. Raises ValueError for an unknown
+    name.
     """
     ring = Ring(Ranks(ranks), spreading(sharding))
 
@@ -137,7 +138,7 @@ def over(ranks: int, sharding: str) -> Callable[..., Any]:
         query_positions: Array | None = None,
         key_positions: Array | None = None,
     ) -> Array:
-        """As `dense.attend` has it, but for masks. Raises RuntimeError: a rank has died."""
+        """Return the output of `dense.attend`, without masks. RuntimeError: a rank has died."""
         options: dict[str, Any] = {"is_causal": is_causal, "window_size": window_size}
         options |= {"scale": scale, "softcap": softcap, "alibi_slopes": alibi_slopes}
         options |= {"query_segments": query_segments, "key_segments": key_segments}
@@ -163,7 +164,7 @@ def handed(
     key_positions: Array | None = None,
     **options: Any,
 ) -> list[tuple[Queries, Keys]]:
-    """What is handed to each rank, of queries and keys that are its. Raises ValueError."""
+    """Return the queries and keys for each rank. Raises ValueError for bad arguments."""
     (B, H, N, _), M = query.shape, key.shape[2]
     group(H, key.shape[1], enable_gqa)
     q, texts = laid_out(query, accumulator(query.dtype)), (query_segments, key_segments)
@@ -188,9 +189,9 @@ def checked(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
     alibi_slopes: Array | None = None,
-    scale: float | None = None,  # noqa: ARG001 - there is no bad one
+    scale: float | None = None,  # noqa: ARG001 - every scale is valid
 ) -> None:
-    """Raises ValueError: what nobody can be asked, before it is asked of others."""
+    """Raise ValueError for bad options, before any rank gets them."""
     sight(is_causal, window_size)
     capped(q[:0], softcap)
     sunk(sinks, q.shape[1], q.dtype)
@@ -198,7 +199,7 @@ def checked(
 
 
 def gathered(parts: list[Array], tokens: Spread, axis: int = 2) -> Array:
-    """The parts of all ranks as one array, each token at its place."""
+    """Return the parts of all ranks as one array, with each token at its position."""
     order = np.argsort(np.concatenate(tokens))
     return np.concatenate(parts, axis=axis).take(order, axis=axis)
 

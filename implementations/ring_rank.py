@@ -1,15 +1,15 @@
-"""What a rank does in a ring: keys go round from one to the next, and queries stay.
+"""One rank of ring attention: keys go from rank to rank, and queries stay.
 
-    o, m, t <- o, m, t and the keys that are here      so many times as there are ranks
+    o, m, t <- o, m, t and the keys that are here      once for each rank
 
-Each rank has some of the queries for good, and at first the keys of the same places (Liu et al.
-2023, ring attention). What it knows of its queries is the output so far, the largest score m and
-the sum of exponentials t, as in `implementations.online`, so that nothing is lost between two; a
-sink is there before the first keys, on each rank for its own queries. Backward the derivatives
-by keys and values travel with these, and are at home when they have been everywhere.
+Each rank keeps some of the queries, and starts with the keys of the same positions (Liu et al.
+2023, ring attention). For its queries it keeps the output so far, the largest score m and the sum
+of exponentials t, as in `implementations.online`, so no precision is lost between two steps. Each
+rank includes an attention sink for its own queries, before the first keys. In the backward pass,
+the gradients of keys and values travel with these, and are complete when they return.
 
-Causality, windows and slopes go by places, and places travel: so it is all the same in what way
-tokens are spread, and how many a rank has.
+Causality, windows and slopes depend on positions, which travel with the keys. So any distribution
+of tokens gives the same result, and ranks may have different numbers of tokens.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from spec.notation import Array
 
 
 class Keys(NamedTuple):
-    """What goes round: k (B, G, m, D), v (B, G, m, E), places and segments (B, m)."""
+    """The data that goes round: k (B, G, m, D), v (B, G, m, E), positions and segments (B, m)."""
 
     k: Array
     v: Array
@@ -47,7 +47,7 @@ class Keys(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """What stays: q (B, H, n, D), places and segments (B, n), and what is asked besides."""
+    """The data that stays: q (B, H, n, D), positions and segments (B, n), sinks and options."""
 
     q: Array
     places: Array
@@ -57,7 +57,7 @@ class Queries(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Of the keys that are here: scores, where these are not -inf, cap'; k and v for each head."""
+    """Results for the keys that are here: scores, visible pairs, cap'; k and v for each head."""
 
     s: Array
     seen: Array
@@ -67,7 +67,7 @@ class Seen(NamedTuple):
 
 
 def scored(mine: Queries, keys: Keys) -> Seen:
-    """s_ij of the queries that a rank has and of the keys that are there."""
+    """Return the scores s_ij of the queries of this rank and the keys that are here."""
     R = mine.q.shape[1] // max(keys.k.shape[1], 1)
     k, v = (shared(laid_out(x, mine.q.dtype), R) for x in (keys.k, keys.v))
     options: dict[str, Any] = {"query_segments": mine.segments, "key_segments": keys.segments}
@@ -76,7 +76,7 @@ def scored(mine: Queries, keys: Keys) -> Seen:
 
 
 def forward(peers: Peers, mine: Queries, keys: Keys) -> tuple[Array, Array, Array]:
-    """A rank's output (B, H, n, E), the largest score and the sum of exponentials (B, H, n)."""
+    """Return the output of a rank (B, H, n, E), largest score and sum of exponentials (B, H, n)."""
     rows, work = mine.q.shape[:3], mine.q.dtype
     m = np.full(rows, sunk(mine.sinks, rows[1], work)[:, None], work)
     t, o = np.exp(m - reference(m)), np.zeros((*rows, keys.v.shape[-1]), work)
@@ -90,7 +90,7 @@ def forward(peers: Peers, mine: Queries, keys: Keys) -> tuple[Array, Array, Arra
 
 
 def backward(peers: Peers, dout: Array, mine: Queries, keys: Keys) -> tuple[Array, ...]:
-    """dq, dk, dv of a rank's own tokens, and its parts of the derivatives by sinks and slopes.
+    """Return dq, dk, dv of the tokens of a rank, and its terms of the sink and slope gradients.
 
     The last two are (H,) and (B, H), to be added up over the ranks.
     """
@@ -103,7 +103,7 @@ def backward(peers: Peers, dout: Array, mine: Queries, keys: Keys) -> tuple[Arra
     for _ in range(peers.ranks):
         x = scored(mine, keys)
         a = np.exp(x.s - reference(m)[..., None]) * share
-        with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
+        with np.errstate(over="ignore", invalid="ignore"):  # a masked value may hold any number
             dz = a * (np.where(x.seen, do @ x.v.swapaxes(-1, -2), 0) - delta)
         ds = dz * x.slope * sigma
         dq += mixed(ds, x.k, x.seen)

@@ -1,9 +1,10 @@
-"""A cache with a window: keys lie in a ring, where each is written over when nobody sees it.
+"""A cache with a sliding window: keys are in a ring buffer, which overwrites invisible ones.
 
-    token t lies in place t mod W, until token t + W comes
+    token t is in slot t mod W, until token t + W comes
 
-A chunk is answered before it is written: its first token sees W - 1 keys before it, which the
-chunk itself would write over. So it sees the ring as it was, and its own keys beside it.
+Outputs of a chunk are computed before its keys are written. Its first token may attend to W - 1
+earlier keys, which the chunk would overwrite. So a chunk attends to the ring as it was, and to its
+own keys.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from spec.notation import Array
 
 
 class Rolling:
-    """A batch of sequences of one length, of which each token sees the last `window` keys."""
+    """A batch of sequences of equal length; each token may attend to the last `window` keys."""
 
     def __init__(
         self,
@@ -32,11 +33,11 @@ class Rolling:
         self.window = capacity if window is None else window
         self.k = np.zeros((batch, key_heads, self.window, width), dtype)
         self.v = np.zeros((batch, key_heads, self.window, value_width), dtype)
-        self.tokens = np.full(self.window, -1)  # which one lies in each place, -1 being none
+        self.tokens = np.full(self.window, -1)  # the token in each slot, -1 for none
         self.length = 0
 
     def extend(self, query: Array, key: Array, value: Array) -> Array:
-        """Read n tokens and answer them: query (B, H, n, D) to (B, H, n, E)."""
+        """Append n tokens and return their outputs: query (B, H, n, D) to (B, H, n, E)."""
         own = self.length + np.arange(query.shape[2])
         k, v = (np.concatenate(x, axis=2) for x in ((self.k, key), (self.v, value)))
         tokens = np.concatenate([self.tokens, own])
@@ -52,7 +53,7 @@ class Rolling:
 
 
 def attended(query: Array, k: Array, v: Array, seen: Array) -> Array:
-    """The attention of each query to the keys that it sees.   seen: (n, keys)"""
+    """Return the output of each query over its visible keys.   seen: (n, keys)"""
     work, group = accumulator(query.dtype), query.shape[1] // k.shape[1]
     q = query.astype(work) * work.type(1 / sqrt(query.shape[-1]))
     k, v = (shared(x.astype(work), group) for x in (k, v))

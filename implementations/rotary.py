@@ -1,8 +1,8 @@
-"""Rotary positions in NumPy, in both pairings of the columns.
+"""Rotary positional embedding (RoPE) in NumPy, with both pairings of columns.
 
-`rotate` reads neighbouring columns as one complex number and multiplies it by exp(i p
-theta) (Su et al. 2021, section 3). `rotate_halves` pairs column i with column i + r/2, as
-models do whose weights were permuted to fit; its products are real.
+`rotate` reads neighbouring columns as a complex number and multiplies it by exp(i p theta) (Su et
+al. 2021, section 3). `rotate_halves` pairs column i with column i + r/2 and uses real products. It
+fits models whose weights were permuted accordingly.
 """
 
 from typing import Any
@@ -13,9 +13,9 @@ from spec.notation import Array
 
 
 def rotate(x: Array, positions: Array, base: float = 10000.0, width: int | None = None) -> Array:
-    """R(p) x for x (B, H, N, D) and positions (N) or (B, N), on the first `width` columns.
+    """Return R(p) x for x (B, H, N, D), positions (N) or (B, N), on the first `width` columns.
 
-    Raises ValueError: a width that is odd, and so has a column without a partner.
+    Raises ValueError for an odd width, which leaves a column without a partner.
     """
     return turned(x, angles(x, positions, base, width))
 
@@ -23,20 +23,20 @@ def rotate(x: Array, positions: Array, base: float = 10000.0, width: int | None 
 def backward(
     dout: Array, positions: Array, base: float = 10000.0, width: int | None = None
 ) -> Array:
-    """The derivative of <dout, R(p) x> by x, which is R(-p) dout."""
+    """Return the gradient of <dout, R(p) x> with respect to x, which is R(-p) dout."""
     return turned(dout, -angles(dout, positions, base, width))
 
 
 def place(
     q: Array, k: Array, v: Array, positions: Array, base: float = 10000.0, width: int | None = None
 ) -> tuple[Array, Array, Array]:
-    """q, k and v as attention is to receive them: values do not turn."""
+    """Return q and k rotated, and v unchanged, as attention receives them."""
     angle = angles(q, positions, base, width)
     return turned(q, angle), turned(k, angle), v
 
 
 def angles(x: Array, positions: Array, base: float, width: int | None) -> Array:
-    """p theta_i in float32 at least.   (1 or B, 1, N, pairs)"""
+    """Return p theta_i, in float32 or more precise.   (1 or B, 1, N, pairs)"""
     width = x.shape[-1] if width is None else width
     if width % 2:
         raise ValueError(f"cannot pair the columns of an odd width, {width}")
@@ -47,7 +47,7 @@ def angles(x: Array, positions: Array, base: float, width: int | None) -> Array:
 
 
 def turned(x: Array, angle: Array) -> Array:
-    """Neighbouring columns as complex numbers, multiplied by exp(i angle)."""
+    """Return neighbouring columns as complex numbers, multiplied by exp(i angle)."""
     r = 2 * angle.shape[-1]
     wide = x.astype(angle.dtype)
     z = (wide[..., 0:r:2] + 1j * wide[..., 1:r:2]) * np.exp(1j * angle)
@@ -58,19 +58,19 @@ def turned(x: Array, angle: Array) -> Array:
 def rotate_halves(
     x: Array, positions: Array, base: float = 10000.0, width: int | None = None
 ) -> Array:
-    """The same for columns that are paired by halves: i with i + width / 2."""
+    """Return R(p) x with columns paired by halves: i with i + width / 2."""
     return halves_turned(x, angles(x, positions, base, width))
 
 
 def backward_halves(
     dout: Array, positions: Array, base: float = 10000.0, width: int | None = None
 ) -> Array:
-    """Its derivative."""
+    """Return the gradient of <dout, R(p) x> for columns paired by halves."""
     return halves_turned(dout, -angles(dout, positions, base, width))
 
 
 def halves_turned(x: Array, angle: Array) -> Array:
-    """Columns of the first half and the second, turned pair by pair."""
+    """Return the columns of both halves, rotated pair by pair."""
     half = angle.shape[-1]
     wide = x.astype(angle.dtype)
     one, two = wide[..., :half], wide[..., half : 2 * half]

@@ -1,40 +1,40 @@
-"""Rotary positions in torch: complex numbers, and a module that keeps cosines and sines.
+"""Rotary positional embedding (RoPE) in torch: a function with complex numbers, and a module.
 
-`rotate` multiplies by exp(i p theta) and leaves gradients to autograd. `Rotary` is built
-for a width, pairs columns by halves, and grows a table of cosines and sines in the digits
-that its input needs; positions behind a cache are read from it by row.
+`rotate` multiplies by exp(i p theta) and has gradients by autograd. `Rotary` is for one width,
+pairs columns by halves, and grows a table of cosines and sines in the precision that its input
+needs. For tokens after a cache, it reads the rows from `first` on.
 """
 
 import torch
 from torch import Tensor
 
-STEP = 256  # positions by which a table grows
+STEP = 256  # a table grows by multiples of this
 
 
 def rotate(x: Tensor, positions: Tensor, base: float = 10000.0, width: int | None = None) -> Tensor:
-    """R(p) x for x (B, H, N, D) and positions (N) or (B, N), on the first `width` columns.
+    """Return R(p) x for x (B, H, N, D), positions (N) or (B, N), on the first `width` columns.
 
-    Raises ValueError: a width that is odd, and so has a column without a partner.
+    Raises ValueError for an odd width, which leaves a column without a partner.
     """
     r = even(x.shape[-1] if width is None else width)
     number = torch.promote_types(x.dtype, torch.float32)
     rows = positions[None] if positions.ndim == 1 else positions
     angle = rows[:, None, :, None].to(number) * frequencies(r, base, number, x.device)
     one, other = x[..., :r].to(number).reshape(*x.shape[:-1], r // 2, 2).unbind(-1)
-    # No view as complex numbers: that needs even strides, and a column may be left over.
+    # Not a complex view: it needs even strides, and an odd column may be left over.
     turned = torch.complex(one, other) * torch.polar(torch.ones_like(angle), angle)
     return torch.cat([torch.view_as_real(turned).flatten(-2).to(x.dtype), x[..., r:]], dim=-1)
 
 
 def even(width: int) -> int:
-    """The width, if its columns can be paired."""
+    """Return the width. Raises ValueError if it is odd."""
     if width % 2:
         raise ValueError(f"cannot pair the columns of an odd width, {width}")
     return width
 
 
 def frequencies(width: int, base: float, number: torch.dtype, device: torch.device) -> Tensor:
-    """theta_i = base^(-2i / width).   (width / 2)"""
+    """Return theta_i = base^(-2i / width).   (width / 2)"""
     column = torch.arange(0, width, 2, dtype=number, device=device)
     return torch.pow(torch.tensor(base, dtype=number, device=device), -column / width)
 
@@ -50,14 +50,14 @@ class Rotary(torch.nn.Module):
         self.kept: dict[tuple[torch.dtype, torch.device], tuple[Tensor, Tensor]] = {}
 
     def forward(self, x: Tensor, first: int = 0) -> Tensor:
-        """R(first + n) x_n for x (B, H, N, D)."""
+        """Return R(first + n) x_n for x (B, H, N, D)."""
         last = first + x.shape[-2]
         c, s = (part[first:last] for part in self.hands(last, x))
         one, two = x.to(c.dtype).chunk(2, dim=-1)
         return torch.cat([one * c - two * s, two * c + one * s], dim=-1).to(x.dtype)
 
     def hands(self, length: int, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Cosines and sines of the first `length` positions at least.   (length, width / 2)"""
+        """Return cosines and sines of `length` positions, or more.   (rows, width / 2)"""
         number = torch.promote_types(x.dtype, torch.float32)
         key = number, x.device
         if key not in self.kept or len(self.kept[key][0]) < length:

@@ -1,15 +1,15 @@
-"""Sinusoidal positions as a torch module, which keeps its table and lets it grow.
+"""Sinusoidal positional encoding as a torch module, with a table that grows.
 
-The usual module has a table of fixed length, in float32 whatever the model is in. This
-one is as long as the farthest position so far, and its angles have the digits of the tokens
-that they are added to, float32 at least.
+The usual module has a float32 table of a fixed length, whatever the dtype of the model is. This
+table is as long as the largest position so far requires. Its angles have the precision of the
+tokens that they are added to, and at least float32.
 """
 
 import torch
 from torch import Tensor
 
 BASE = 10000.0
-STEP = 256  # positions by which a table grows
+STEP = 256  # a table grows by multiples of this
 
 
 class PositionalEncoding(torch.nn.Module):
@@ -21,12 +21,12 @@ class PositionalEncoding(torch.nn.Module):
         self.kept: dict[tuple[torch.dtype, torch.device], Tensor] = {}
 
     def forward(self, x: Tensor, first: int = 0) -> Tensor:
-        """x_n + PE[first + n], for x (B, N, E)."""
+        """Return x_n + PE[first + n], for x (B, N, E)."""
         last = first + x.shape[1]
         return (x + self.table(last, x)[first:last]).to(x.dtype)
 
     def table(self, length: int, x: Tensor) -> Tensor:
-        """PE[0], ..., PE[length - 1] at least, for what x is and where it lives."""
+        """Return at least PE[0], ..., PE[length - 1], for the dtype and the device of x."""
         number = torch.promote_types(x.dtype, torch.float32)
         key = number, x.device
         if key not in self.kept or len(self.kept[key]) < length:
@@ -34,7 +34,7 @@ class PositionalEncoding(torch.nn.Module):
         return self.kept[key]
 
     def rows(self, length: int, number: torch.dtype, device: torch.device) -> Tensor:
-        """Sines in even columns, cosines in odd ones.   (length, width)"""
+        """Return sines in even columns, cosines in odd ones.   (length, width)"""
         column = torch.arange(0, self.width, 2, dtype=number, device=device)
         theta = torch.pow(torch.tensor(BASE, dtype=number, device=device), -column / self.width)
         angle = torch.outer(torch.arange(length, dtype=number, device=device), theta)

@@ -1,19 +1,20 @@
-"""Keys cut into parts: each is attended to by itself, and what comes of them is merged.
+"""Attention in parts: each part of the keys is computed alone, and the results are merged.
 
     (o, lse) = (o_1, lse_1) + (o_2, lse_2) + ...
 
-as servers do whose keys lie in pages, on several cores or in several machines (Dao et al. 2023,
-flash-decoding). A part is `dense`, and a merge is `merging`; a sink belongs to the first part.
-Backward, the cotangents of each state come out of the merges, and the one of lse adds to the
-derivative of a score what the weights are of it:
+Servers do this if the keys are in pages, on several cores or on several machines (Dao et al. 2023,
+flash-decoding). A part is computed by `dense`, a merge by `merging`; the attention sink belongs to
+the first part. In the backward pass, the merges give the cotangents of each state, and that of lse
+is a term of the gradient of a score:
 
     ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i)
 
-What is merged was normalised before, which costs u |lse| of a weight (`parts=merged`): biases that
-all are alike, which no right sum notices, are noticed beyond about 2^9 (M22, M23), and where log 2
-is no part of so large a number, the last of three equal keys has a half. Backward the last two
-terms cancel for a key whose weight is small in a part that is small: the gradient by its score is
-off by u times the weights of both, not of what is left (S12 in float64, A3 beside a large sink).
+Each state is normalised before the merge, which costs u |lse| of a weight (`parts=merged`). A bias
+that is the same for all keys should not change the output; here it does beyond about 2^9
+(M22, M23). If lse is so large that adding log 2 does not change it, the last of three equal keys
+has the weight 1/2. In the backward pass, the last two terms cancel for a key with a small weight in
+a part with a small weight. The error of its gradient is then u times the size of both terms, not of
+their difference (S12 in float64, A3 with a large sink).
 """
 
 from collections.abc import Iterator
@@ -46,10 +47,10 @@ Options = dict[str, Any]
 
 
 class Part(NamedTuple):
-    """Some keys: which, what they hold, the mask with causality, window and slopes in it, and more.
+    """Some keys: their range and content, the options, with everything that masks, and the sink.
 
-    k, v: (B, H, keys, width)    options: of `dense.scores`    sinks: (H, 1, 1), -inf but for the
-    first part
+    k, v: (B, H, keys, width)    options: of `dense.scores`, with causality, window and slopes in
+    the mask    sinks: (H, 1, 1), -inf except in the first part
     """
 
     keys: slice
@@ -60,8 +61,9 @@ class Part(NamedTuple):
 
 
 class Attended(NamedTuple):
-    """What comes of a part: its weights, where they may be other than zero, cap', and its state,
-    the output and its log-sum-exp, as accumulated.
+    """The results of a part: weights, visible pairs, cap', and its state.
+
+    state: the output and its log-sum-exp, not rounded
     """
 
     part: Part
@@ -85,7 +87,10 @@ def attend(
     alibi_slopes: Array | None = None,
     parts: int = PARTS,
 ) -> Array:
-    """As `dense.attend`, of keys that are cut into so many parts, as even as can be."""
+    """Return the output of `dense.attend`, from keys that are split into `parts` parts.
+
+    The lengths of the parts differ by at most one key.
+    """
     hiding: Options = {"attn_mask": attn_mask, "is_causal": is_causal, "window_size": window_size}
     of_scores: Options = {
         "scale": scale,
@@ -98,7 +103,7 @@ def attend(
 
 
 def lse(query: Array, key: Array, value: Array, **options: Any) -> Array:
-    """log (exp(t_h) + sum_j exp(s_ij)), -inf for an idle query, as accumulated.   (B, H, N)"""
+    """Return log (exp(t_h) + sum_j exp(s_ij)), not rounded; -inf if fully masked.   (B, H, N)"""
     q, cut = opened(query, key, value, **options)
     return merged(attended(q, cut))[-1][1]
 
@@ -106,7 +111,7 @@ def lse(query: Array, key: Array, value: Array, **options: Any) -> Array:
 def backward(
     dout: Array, query: Array, key: Array, value: Array, dlse: Array | None = None, **options: Any
 ) -> tuple[Array, Array, Array]:
-    """The derivatives of <dout, o> + <dlse, lse>, shaped like query, key and value."""
+    """Return the gradients of <dout, o> + <dlse, lse> with respect to query, key and value."""
     q, cut = opened(query, key, value, **options)
     R = query.shape[1] // max(key.shape[1], 1)
     dq = np.zeros_like(q)
@@ -128,7 +133,7 @@ def sink_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the sinks: of a score without a value, in the first part."""
+    """Return the gradient with respect to the sinks, which are scores of the first part.   (H,)"""
     q, cut = opened(query, key, value, sinks=sinks, **options)
     *_, (first, do, own) = cotangents(laid_out(dout, q.dtype), dlse, attended(q, cut))
     o, logs = first.state
@@ -145,7 +150,7 @@ def slope_gradient(
     dlse: Array | None = None,
     **options: Any,
 ) -> Array:
-    """The derivatives by the slopes, in their dtype.   (H,) or (B, H)"""
+    """Return the gradient with respect to the ALiBi slopes, in their dtype.   (H,) or (B, H)"""
     q, cut = opened(query, key, value, alibi_slopes=alibi_slopes, **options)
     d = apart(np.arange(q.shape[2])[:, None], np.arange(key.shape[2]), q.dtype)
     found = score_gradients(laid_out(dout, q.dtype), dlse, attended(q, cut))
@@ -164,7 +169,7 @@ def opened(
     parts: int = PARTS,
     **hiding: Any,
 ) -> tuple[Array, list[Part]]:
-    """The queries in the accumulator's format, and the parts of the keys."""
+    """Return the queries in the accumulator dtype, and the parts of the keys."""
     q, k, v = dense.opened(query, key, value, enable_gqa)
     M = k.shape[-2]
     whole = written_out(q, M, **hiding)
@@ -185,9 +190,9 @@ def written_out(
     window_size: Window = UNBOUNDED,
     alibi_slopes: Array | None = None,
 ) -> Array:
-    """A mask of all keys in which causality, the window and the slopes are.   (B, H, N, M)
+    """Return a mask of all keys that includes causality, window and slopes.   (B, H, N, M)
 
-    They go by the place of a key, which a part does not know.
+    These depend on the position of a key, which is unknown inside a part.
     """
     shape, i, j = (*q.shape[:-1], M), np.arange(q.shape[-2])[:, None], np.arange(M)
     mask, slopes = everywhere(attn_mask, shape), steep(alibi_slopes, q.shape, q.dtype)
@@ -200,7 +205,7 @@ def written_out(
 
 
 def attended(q: Array, cut: list[Part]) -> list[Attended]:
-    """Each part by itself."""
+    """Return the results of each part."""
     found = []
     for part in cut:
         s, seen, slope = dense.scores(q, part.k, **part.options)
@@ -210,7 +215,7 @@ def attended(q: Array, cut: list[Part]) -> list[Attended]:
 
 
 def merged(found: list[Attended]) -> list[merging.State]:
-    """The states of the first part, of the first two, and so on, the last being that of all."""
+    """Return the state of the first part, of the first two, and so on; the last is that of all."""
     so_far = [found[0].state]
     for x in found[1:]:
         so_far.append(merging.merge(*so_far[-1], *x.state))
@@ -220,7 +225,7 @@ def merged(found: list[Attended]) -> list[merging.State]:
 def cotangents(
     dout: Array, dlse: Array | None, found: list[Attended]
 ) -> Iterator[tuple[Attended, Array, Array]]:
-    """The cotangents of the output of each part and of its log-sum-exp, the last part first."""
+    """Yield each part with the cotangents of its output and its log-sum-exp, the last one first."""
     so_far = merged(found)
     nothing = np.zeros(dout.shape[:-1], dout.dtype)
     do, dlse = dout, nothing if dlse is None else dlse.astype(dout.dtype)
@@ -233,7 +238,7 @@ def cotangents(
 def score_gradients(
     dout: Array, dlse: Array | None, found: list[Attended]
 ) -> Iterator[tuple[Attended, Array, Array]]:
-    """Of each part the cotangent of its output, and the derivatives by its scores."""
+    """Yield each part with the cotangent of its output, and the gradient of its scores."""
     for x, do, own in cotangents(dout, dlse, found):
         yield x, do, summed.score_gradients(x.a, do, x.part.v, x.seen, own)
 

@@ -1,6 +1,6 @@
-"""The tiles of `implementations.fused`: the scores in them, and what is made of these.
+"""The tiles of `implementations.fused`: their scores, and what is computed from these.
 
-They are (keys, queries): NumPy takes the maximum down a column fastest.
+A tile has the shape (keys, queries): NumPy is fastest at taking the maximum of columns.
 """
 
 from collections.abc import Iterator
@@ -37,11 +37,11 @@ from implementations.tiling import (
 )
 from spec.notation import Array
 
-QUERIES, KEYS = 256, 512  # a float32 tile of half a megabyte stays in the second-level cache
+QUERIES, KEYS = 256, 512  # a float32 tile has half a megabyte and stays in the level 2 cache
 
 
 class Tile(NamedTuple):
-    """Which keys, the scores (keys, n), what is seen (n, keys), None for all, and cap' or None."""
+    """The keys, the scores (keys, n), visible pairs (n, keys) or None for all, and cap' or None."""
 
     cols: slice
     s: Array
@@ -50,9 +50,9 @@ class Tile(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Some queries of a head: where they lie, which key head they read, and what they see.
+    """Some queries of a head: their indices, their key head, and their tiles.
 
-    q: (n, D), scaled    k: (M, D)    v: (M, E)    tiles: those they see something of
+    q: (n, D), scaled    k: (M, D)    v: (M, E)    tiles: those with a visible key
     """
 
     at: tuple[int, int, slice]
@@ -78,7 +78,7 @@ def blocks_of_queries(
     query_positions: Array | None = None,
     key_positions: Array | None = None,
 ) -> Iterator[Block]:
-    """The queries of every head in blocks, in the accumulator's format."""
+    """Yield the queries of every head in blocks, in the accumulator dtype."""
     (B, H, N, D), M, work = query.shape, key.shape[2], accumulator(query.dtype)
     R, sigma = group(H, key.shape[1], enable_gqa), work.type(factor(scale, D))
     mask, slopes = everywhere(attn_mask, (B, H, N, M)), steep(alibi_slopes, query.shape, work)
@@ -107,7 +107,7 @@ def tiles(
     softcap: float | None,
     m: Array | None,
 ) -> Iterator[Tile]:
-    """The tiles a block of queries sees something of, in memory used again by the next tile.
+    """Yield the tiles in which a block of queries has a visible key, each in the same memory.
 
     q: (n, D), scaled    k: (M, D)    mask: (n, M)    m: the slope of the head, or None
     """
@@ -124,7 +124,7 @@ def tiles(
             if hidden and not seen.any():
                 continue
         s = memory[: (cols.stop - cols.start) * n].reshape(-1, n)
-        with np.errstate(over="ignore", invalid="ignore"):  # a forbidden key may hold anything
+        with np.errstate(over="ignore", invalid="ignore"):  # a masked key may hold any number
             np.matmul(k[cols], turned, out=s)
             s, slope = capped(s, softcap)
             if m is not None:
@@ -154,14 +154,14 @@ def absorb(s: Array, v: Array, seen: Array | None, o: Array, m: Array, t: Array)
 
 
 def exponentials(s: Array, m: Array) -> None:
-    """exp(s_ij - m_i), in place.   s: (keys, n)    m: (n,)"""
+    """Replace s_ij by exp(s_ij - m_i), in place.   s: (keys, n)    m: (n,)"""
     np.subtract(s, reference(m), out=s)
     np.exp(s, out=s)
 
 
 def weighted(e: Array, do: Array, v: Array, mean: Array, seen: Array | None) -> Array:
-    """z_ij = e_ij (<dout_i, v_j> - mean_i).   (keys, n)"""
-    with np.errstate(over="ignore", invalid="ignore"):  # a forbidden value may hold anything
+    """Return z_ij = e_ij (<dout_i, v_j> - mean_i).   (keys, n)"""
+    with np.errstate(over="ignore", invalid="ignore"):  # a masked value may hold any number
         z: Array = v @ do.T
     if seen is not None:
         np.copyto(z, 0, where=~seen.T)

@@ -1,6 +1,6 @@
-"""The tiles of `implementations.fused_torch`: the scores in them.
+"""The tiles of `implementations.fused_torch`: their scores.
 
-Scores are kept in bits, that is times log2 e, because torch takes powers of 2 faster than
+Scores are in bits, that is, multiplied by log2 e, because torch computes powers of 2 faster than
 powers of e.
 """
 
@@ -39,9 +39,9 @@ Tile = tuple[slice, Tensor, Tensor | None, Tensor | None]
 
 
 class How(NamedTuple):
-    """What is asked and is no number to differentiate by.
+    """Options that are not differentiated.
 
-    texts, places: of each sequence, None for none
+    texts, places: segments and positions of each sequence, None for none
     sigma: the scale    R: H / G
     """
 
@@ -54,9 +54,9 @@ class How(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Some queries of a head: where they lie, which key head they read, and what they see.
+    """Some queries of a head: their indices, their key head, and their tiles.
 
-    q: (n, D)    k: (M, D)    v: (M, E)    tiles: those they see something of
+    q: (n, D)    k: (M, D)    v: (M, E)    tiles: those with a visible key
     """
 
     at: tuple[int, int, slice]
@@ -75,7 +75,7 @@ def blocks_of_queries(
     slopes: Tensor | None,
     how: How,
 ) -> Iterator[Block]:
-    """The queries of every head in blocks, in the accumulator's format."""
+    """Yield the queries of every head in blocks, in the accumulator dtype."""
     (B, H, N, _), work = query.shape, accumulator(query.dtype)
     mask = None if attn_mask is None else attn_mask.expand(B, H, N, key.shape[2])
     own = slopes_in_bits(slopes, query.new_empty(B, H, dtype=work))
@@ -97,10 +97,10 @@ def tiles(
     at: tuple[int, int, slice],
     m: Tensor | None,
 ) -> Iterator[Tile]:
-    """The tiles a block of queries sees something of: which keys, the scores, what is seen, cap'.
+    """Yield the tiles in which a block has a visible key: keys, scores, visible pairs, and cap'.
 
     q: (n, D), scaled    k: (M, D)    mask: (n, M)    m: the slope of the head, or None
-    scores: (n, keys), in memory used again by the next tile    seen: (n, keys), None for all
+    scores: (n, keys), which the next tile overwrites    visible pairs: (n, keys), None for all
     """
     memory, (b, _, rows) = q.new_empty(len(q) * KEYS), at
     texts, places = how.texts[b], how.places[b]
@@ -130,7 +130,7 @@ def tiles(
 
 
 def positions(places: Places | None, rows: slice, cols: slice, device: torch.device) -> Pair | None:
-    """Where the queries and the keys of a tile stand, None for their rows.   (n, 1) and (keys,)"""
+    """Return the positions of the queries (n, 1) and the keys (keys,) of a tile; None for rows."""
     if places is None:
         return None
     p, r = places.mine[rows, None], places.theirs[cols]
@@ -138,13 +138,13 @@ def positions(places: Places | None, rows: slice, cols: slice, device: torch.dev
 
 
 def in_bits(sinks: Tensor | None, o: Tensor) -> Tensor:
-    """The sinks as they stand beside the scores: -inf for none, else finite.   (H, 1, 1)"""
+    """Return the sinks with the axes of the scores: -inf for none, else finite.   (H, 1, 1)"""
     t, most = sunk(sinks, o.shape[1], o), torch.finfo(o.dtype).max
     return (BITS * t).clamp_(-most, most).where(t.isfinite(), t)[:, None, None]
 
 
 def slopes_in_bits(slopes: Tensor | None, like: Tensor) -> Tensor | None:
-    """The slopes as scores in bits lose them, finite; None where they are not asked for.
+    """Return the slopes for scores in bits, finite, or None without slopes.
 
     like: (B, H), as is the result
     """

@@ -1,8 +1,8 @@
-"""The tiles of `implementations.fused_triton`: rows of arrays, and the scores of some keys.
+"""The tiles of `implementations.fused_triton`: loading rows of arrays, and scores of some keys.
 
-What a kernel is compiled for is written in capitals (`C` is a number that the compiler knows); all
-else is told when it runs. Scores are kept in bits, that is times log2 e, as the machine has powers
-of 2 and no others.
+Arguments in capitals are constants of the compiler (`C` is a number that the compiler knows);
+others are passed at run time. Scores are in bits, that is, multiplied by log2 e, because the
+hardware computes powers of 2 only.
 """
 
 # mypy: ignore-errors
@@ -13,15 +13,15 @@ import triton.language as tl
 from triton.language import constexpr
 
 BITS = constexpr(1.4426950408889634)  # log2 e
-FARTHEST = constexpr(2**30)  # a bound that is none; what is farther apart counts as this
-NOBODY = -(2**31)  # stands before: the number of first keys where there are none
+FARTHEST = constexpr(2**30)  # stands for no bound; larger distances are set to it
+NOBODY = -(2**31)  # the number of leading keys if there are none, below all positions
 
 
 @triton.jit
 def loaded(x, rows, step, n, width, W: constexpr, FULL: constexpr, INSIDE: constexpr):
-    """Rows of an array of n rows of some width, zeros around them.   (rows, W)
+    """Load rows of an array of n rows of some width, with zeros outside of it.   (rows, W)
 
-    FULL: they are W wide    INSIDE: no row lies behind the last
+    FULL: the width is W    INSIDE: all rows are below n
     """
     c = tl.arange(0, W)
     at = x + rows[:, None] * step + c[None, :]
@@ -36,7 +36,7 @@ def loaded(x, rows, step, n, width, W: constexpr, FULL: constexpr, INSIDE: const
 
 @triton.jit
 def stored(x, tile, rows, n, width, W: constexpr, WIDE: constexpr):
-    """Write rows of an array that lies in one piece, those before the last."""
+    """Store the rows below n in a contiguous array."""
     c = tl.arange(0, W)
     inside = (rows < n)[:, None] & (c < width)[None, :]
     tl.store(
@@ -46,10 +46,10 @@ def stored(x, tile, rows, n, width, W: constexpr, WIDE: constexpr):
 
 @triton.jit
 def narrowed(x, dtype: constexpr, WIDE: constexpr):
-    """x in another format, rounded to nearest.
+    """Return x in another dtype, rounded to nearest, ties to even.
 
-    WIDE: by hand, for Triton's interpreter cuts off what becomes bfloat16, and knows no subnormal
-    numbers of it: half of the last bit is added, less one where that bit is zero.
+    WIDE: by hand, because Triton's interpreter truncates to bfloat16, without subnormal numbers.
+    Half of the last bit is added, minus one if that bit is zero.
     """
     if WIDE and dtype == tl.bfloat16:
         bits = x.to(tl.uint32, bitcast=True)
@@ -60,7 +60,7 @@ def narrowed(x, dtype: constexpr, WIDE: constexpr):
 
 @triton.jit
 def widened(x, dtype: constexpr, WIDE: constexpr):
-    """x in another format, which has all of its numbers.   WIDE: by hand, as above"""
+    """Return x in another dtype, which contains all its numbers.   WIDE: by hand, as above"""
     if WIDE and x.dtype == tl.bfloat16:
         bits = x.to(tl.uint16, bitcast=True).to(tl.uint32) << 16
         return bits.to(tl.float32, bitcast=True)
@@ -69,9 +69,9 @@ def widened(x, dtype: constexpr, WIDE: constexpr):
 
 @triton.jit
 def product(a, b, total, WIDE: constexpr):
-    """total + a b, the products of 16-bit numbers summed in the format of the total.
+    """Return total + a b; products of 16-bit numbers are summed in the dtype of the total.
 
-    WIDE: they are widened first, as Triton's interpreter cannot multiply bfloat16
+    WIDE: a and b are widened first, because Triton's interpreter cannot multiply bfloat16
     """
     if WIDE:
         a, b = widened(a, total.dtype, WIDE), widened(b, total.dtype, WIDE)
@@ -80,9 +80,9 @@ def product(a, b, total, WIDE: constexpr):
 
 @triton.jit
 def mixed(a, x, total, seen, ASKED: constexpr, WIDE: constexpr):
-    """total + a x, be what is not seen inf or NaN: zero times either would be NaN.
+    """Return total + a x; masked entries may be inf or NaN, although zero times these is NaN.
 
-    a, seen: (rows, others)    x: (others, W)    ASKED: not all of it is known to be seen
+    a, seen: (rows, others)    x: (others, W)    ASKED: some entries may be masked
     """
     if ASKED:
         odd = (tl.abs(widened(x, total.dtype, WIDE)) < float("inf")) == 0
@@ -98,12 +98,12 @@ def mixed(a, x, total, seen, ASKED: constexpr, WIDE: constexpr):
 
 @triton.jit
 def tanh(x):
-    """tanh, whose relative error is a few roundings near zero too.
+    """Return tanh x, with a relative error of a few roundings, also near zero.
 
     With u = exp(y) as it was rounded, (u - 1) y / log u is exp(y) - 1: the errors of u cancel.
     """
     y = -2 * tl.abs(x)
-    y = tl.where(y < -80, -80.0, y)  # a NaN stays one, as it would not in a maximum
+    y = tl.where(y < -80, -80.0, y)  # unlike a maximum, this keeps NaN
     u = tl.exp(y)
     less = tl.where(u == 1, y, (u - 1) * (y / tl.where(u == 1, 1, tl.log(u))))
     size = -less / (less + 2)
@@ -112,7 +112,7 @@ def tanh(x):
 
 @triton.jit
 def numbered(given, rows, n, GIVEN: constexpr):
-    """What the tokens of these rows have: the numbers that were given, or those of their rows."""
+    """Return the given numbers (positions or segments) of these rows, or their row numbers."""
     if GIVEN:
         rows = tl.load(given + rows, rows < n, 0)
     return rows
@@ -124,9 +124,10 @@ def keys_of(
     BQ: constexpr, BK: constexpr,
     LEFT: constexpr, RIGHT: constexpr, PLAIN: constexpr,
 ):  # fmt: skip
-    """Which keys the queries from i0 on see: from, seen by all from, seen by all to, to.
+    """Return four bounds of the keys of a block of queries from i0: lo, whole, past, hi.
 
-    Keys between the second and the third are seen by every query, so that nothing is asked of them.
+    Keys outside lo to hi are masked for all these queries. Keys from whole to past are visible to
+    all of them, so that no mask is computed there.
     """
     i1 = tl.minimum(i0 + BQ, N) - 1
     lo, hi = 0, M
@@ -152,7 +153,7 @@ def queries_of(
     BQ: constexpr, BK: constexpr,
     LEFT: constexpr, RIGHT: constexpr, PLAIN: constexpr,
 ):  # fmt: skip
-    """Which queries see the keys from j0 on: the same four numbers."""
+    """Return the same four bounds of the queries, for a block of keys from j0."""
     j1 = tl.minimum(j0 + BK, M) - 1
     lo, hi = 0, N
     if RIGHT and PLAIN:
@@ -173,7 +174,7 @@ def queries_of(
 
 @triton.jit
 def stretch(part: constexpr, lo, whole, past, hi):
-    """Where one of three parts begins and ends: of the middle one every query sees every key."""
+    """Return begin and end of one of three parts; in the middle one, every key is visible."""
     if part == 0:
         begin, end = lo, whole
     elif part == 1:
@@ -190,10 +191,10 @@ def scores(
     LEFT: constexpr, RIGHT: constexpr, ASKED: constexpr,
     LOWEST: constexpr, WIDE: constexpr,
 ):  # fmt: skip
-    """The scores in bits, -inf where a key is not seen, and what the cap makes of a derivative.
+    """Return the scores in bits, -inf where a key is masked, and the derivative of the soft-cap.
 
-    i, j: rows of queries and of keys, p, r their positions, mine, theirs their texts: all of them
-    broadcast to qk. ASKED: not every key of the tile is known to be seen.
+    i, j: rows of queries and of keys; p, r: their positions; mine, theirs: their segments. All of
+    them broadcast to qk. ASKED: some keys of the tile may be masked.
     """
     bent = 1.0
     if CAP or SLOPES:

@@ -1,9 +1,9 @@
-"""Where the tiles of `fused` and `fused_torch` lie: which queries, and which keys they may see.
+"""The tiles of `fused` and `fused_torch`: blocks of queries, and the keys that they may attend to.
 
-A window leaves a band of keys, and segments those of the texts that the queries are of; where
-tokens have positions, what is left is told by the lowest and the highest of a block. So
-that tiles of one text alone need no mask, queries are cut into blocks where a text ends,
-unless several are too short for blocks of their own.
+A window leaves a band of keys, and segments leave the keys of the sequences of the queries. With
+positions, the lowest and the highest position of a block decide. Blocks of queries end where a
+sequence ends, so that tiles of one sequence need no mask. Sequences that are too short for their
+own blocks share one.
 """
 
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ import numpy as np
 from implementations.arguments import Sight, of_one_text
 from spec.notation import Array
 
-FEWEST = 128  # queries in a block: with fewer, calling costs more than computing
+FEWEST = 128  # queries in a block: with fewer, calls cost more than arithmetic
 
 
 class Texts(NamedTuple):
-    """The texts that a sequence holds, by numbers from 0 on; padding, and its number, is -1.
+    """The packed sequences of a batch element, numbered from 0; padding has the number -1.
 
     mine: (N,), those of queries    theirs: (M,), those of keys
-    until: (N,), where the queries of the same text end that follow each other
-    first, behind: (T + 1,), where the keys of each of T texts begin and end, of padding nowhere
-    solid: (T + 1,), whether there are no others between them
+    until: (N,), the end of the run of queries of the same sequence
+    first, behind: (T + 1,), begin and end of the keys of each of T sequences; padding has none
+    solid: (T + 1,), whether all keys between them are of that sequence
     """
 
     mine: Array
@@ -35,14 +35,17 @@ class Texts(NamedTuple):
 
 
 class Places(NamedTuple):
-    """The positions of the queries (N,) and of the keys (M,) of a sequence."""
+    """The positions of the queries (N,) and of the keys (M,) of a batch element."""
 
     mine: Array
     theirs: Array
 
 
 def places_of(pair: tuple[Array, Array] | None, B: int) -> list[Places | None]:
-    """The places of B sequences, (B or 1, 1, N, 1) and (B or 1, 1, 1, M); None for rows."""
+    """Return the positions of B batch elements, from (B or 1, 1, N, 1) and (B or 1, 1, 1, M).
+
+    None for each element if there are none.
+    """
     if pair is None:
         return [None] * B
     i, j = pair
@@ -50,14 +53,14 @@ def places_of(pair: tuple[Array, Array] | None, B: int) -> list[Places | None]:
 
 
 def texts_of(pair: tuple[Array, Array] | None, B: int) -> list[Texts | None]:
-    """The texts of B sequences, of segments (B, N) and (B, M); None where none are given."""
+    """Return the sequences of B batch elements, from segments (B, N) and (B, M), or None."""
     if pair is None:
         return [None] * B
     return [numbered(mine, theirs) for mine, theirs in zip(*pair, strict=True)]
 
 
 def numbered(mine: Array, theirs: Array) -> Texts:
-    """Segments (N,) and (M,), which are labels in any order, as texts."""
+    """Return the sequences that segments (N,) and (M,) describe, by labels in any order."""
     (i, queries), (j, keys) = in_a_row(mine), in_a_row(theirs)
     labels, x = np.unique(np.concatenate([queries, keys]), return_inverse=True)
     x = np.maximum(x - (labels < 0).sum(), -1).astype(np.int32)
@@ -65,7 +68,7 @@ def numbered(mine: Array, theirs: Array) -> Texts:
     n, m = np.diff(i), np.diff(j)
     first, behind, count = np.zeros((3, len(labels) + 1), int)
     first[:] = len(theirs)
-    first[keys[::-1]] = j[:-1][::-1]  # of several the last is kept
+    first[keys[::-1]] = j[:-1][::-1]  # if a label occurs several times, the first run is kept
     behind[keys] = j[1:]
     np.add.at(count, keys, m)
     first[-1], behind[-1] = len(theirs), 0
@@ -75,14 +78,16 @@ def numbered(mine: Array, theirs: Array) -> Texts:
 
 
 def in_a_row(x: Array) -> tuple[Array, Array]:
-    """Where equal integers follow each other: R + 1 bounds, and the R integers between them."""
+    """Return the runs of equal integers: R + 1 bounds, and the integer of each of R runs."""
     starts = np.flatnonzero(np.diff(x, prepend=x[:1] - 1))
     return np.append(starts, len(x)), x[starts].astype(np.int64)
 
 
 def blocks_of_rows(N: int, texts: Texts | None, most: int) -> Iterator[slice]:
-    """N queries in blocks of `most`; with texts of one text each, or of several that are short:
-    whole ones, which are no more than `FEWEST` together.
+    """Yield N queries in blocks of at most `most`.
+
+    With segments, a block has one sequence, or several short ones, together at most `FEWEST`
+    queries.
     """
     if texts is None:
         yield from blocks(slice(0, N), most)
@@ -104,9 +109,12 @@ def blocks_of_rows(N: int, texts: Texts | None, most: int) -> Iterator[slice]:
 def blocks_of_keys(
     rows: slice, M: int, window: Sight, texts: Texts | None, size: int, places: Places | None = None
 ) -> Iterator[tuple[slice, Array | None]]:
-    """The keys that some query of a block may see, and which of them are of its text: (n, keys),
-    None for all. What is in sight, but has no key of a text of the block, is left out; and of what
-    has positions, in any order, what a window hides from all places that the block extends over.
+    """Yield the keys that a block of queries may attend to, with a mask of segments, (n, keys).
+
+    The mask is None if all these keys are of the sequence of the queries. Blocks without a key in
+    the window, or in a sequence of the queries, are left out. With positions, in any order, a key
+    is left out if the window masks it for all positions between the lowest and the highest of the
+    block.
     """
     if places is None:
         near_by = within_sight(rows, M, window)
@@ -125,7 +133,7 @@ def blocks_of_keys(
 def blocks_of_texts(
     rows: slice, within: slice, texts: Texts | None, size: int
 ) -> Iterator[tuple[slice, Array | None]]:
-    """Of some keys in a row those of the texts of a block, as `blocks_of_keys` has them."""
+    """Yield consecutive keys of the sequences of a block, as `blocks_of_keys` does."""
     if texts is None:
         yield from ((cols, None) for cols in blocks(within, size))
         return
@@ -146,13 +154,13 @@ def blocks_of_texts(
 
 
 def blocks(whole: slice, size: int) -> Iterator[slice]:
-    """A slice in slices of `size`, the last one shorter."""
+    """Yield a slice in slices of `size`, the last one shorter."""
     starts = range(whole.start, whole.stop, size)
     return (slice(i, min(i + size, whole.stop)) for i in starts)
 
 
 def at_once(window: Sight, most: int) -> int:
-    """How many queries of a block: half a window, as the block sees the keys of all of them."""
+    """Return the number of queries in a block: about half a window, as it reads the keys of all."""
     left, right, _ = window
     if left is None or right is None:
         return most
@@ -160,7 +168,7 @@ def at_once(window: Sight, most: int) -> int:
 
 
 def within_sight(rows: slice, M: int, window: Sight) -> slice:
-    """Of M keys those that some query of a block sees, as far as the window tells."""
+    """Return the range of keys, of M, that some query of a block may attend to, by the window."""
     left, right, _ = window
     start = 0 if left is None else max(0, rows.start - left)
     stop = M if right is None else min(M, rows.stop + right)
@@ -168,7 +176,7 @@ def within_sight(rows: slice, M: int, window: Sight) -> slice:
 
 
 def within_reach(rows: slice, window: Sight, places: Places) -> Array:
-    """True for each key but those that lie before or behind all that a block sees.   (M,)"""
+    """Return False for each key that the window masks for all positions of a block.   (M,)"""
     (left, right, first), p, r = window, places.mine[rows], places.theirs
     near = np.ones(len(r), bool)
     if left is not None:
@@ -179,7 +187,7 @@ def within_reach(rows: slice, window: Sight, places: Places) -> Array:
 
 
 def extents(rows: slice, cols: slice, places: Places | None) -> tuple[slice, slice]:
-    """How far the places of a tile's queries and keys extend: as far as rows, if these are they."""
+    """Return the ranges of positions of the queries and keys of a tile, by default its rows."""
     if places is None:
         return rows, cols
     p, r = places.mine[rows], places.theirs[cols]
@@ -188,7 +196,7 @@ def extents(rows: slice, cols: slice, places: Places | None) -> tuple[slice, sli
 
 
 def cut(rows: slice, cols: slice, window: Sight) -> bool:
-    """Whether a window hides a key of a tile, as far as its places extend, from a query of it."""
+    """Return whether the window may mask a key of a tile for some query, by ranges of positions."""
     left, right, _ = window
     behind = left is not None and cols.start < rows.stop - 1 - left
     return behind or (right is not None and cols.stop - 1 > rows.start + right)

@@ -1,1 +1,1 @@
-"""Independent answers to hold the definition against."""
+"""Independent reference implementations that the definition is checked against."""

@@ -1,7 +1,7 @@
-"""The definition in torch float64, its gradients left to autograd.
+"""The definition in torch float64, with gradients by autograd.
 
-The closed-form gradients of `spec.attention.definition` are held to these, which nobody wrote
-down. The numbers are float64 whatever dtype comes in, and rounded once on the way out.
+The closed-form gradients of `spec.attention.definition` are checked against these, which nobody
+derived by hand. Everything is computed in float64, whatever the dtype, and rounded once at the end.
 """
 
 from math import inf, sqrt
@@ -33,27 +33,27 @@ def attend(
     key_positions: Tensor | None = None,
     return_lse: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """o_i = sum_j a_ij v_j; gradients reach all that is added to scores or stands beside them.
+    """Return o_i = sum_j a_ij v_j, with gradients for float masks, sinks and slopes, too.
 
-    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E); with return_lse, the
-    log-sum-exp (B, H, N) comes as well, in float64, -inf for an idle query.
-    attn_mask broadcasts to (B, H, N, M): bool, True where i may attend to j, or a float that is
-    added to the scores. is_causal also forbids j > i, and window_size (left, right) all j with
-    j > i + right or j < i - left, None being no bound; no left bound hides j < sink_size.
-    softcap c makes c tanh(s / c) of a score s before anything is added. sinks (H,) are scores
-    that take their part of the weights and have no value. alibi_slopes m, (H,) or (B, H), add
-    -m |i - j|. query_segments (B, N) and key_segments (B, M) are integers: a query sees the keys
-    of its own segment, and nobody those of a negative one. query_positions (B, N) and
-    key_positions (B, M) are integers that take the place of i and j. An idle query gets zeros.
-    Raises ValueError: H and G differ without enable_gqa, or G does not divide H; a bound < 0; a
-    cap that is not positive; sinks that are no number below inf for each head; slopes that are
-    not finite or of another shape; segments or positions of another shape, or that are no
-    integers; segments of queries or keys alone.
+    query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E). With return_lse,
+    also return the log-sum-exp (B, H, N) in float64, -inf for a fully masked query.
+    attn_mask broadcasts to (B, H, N, M): a bool mask is True where i may attend to j, a float mask
+    is added to the scores. is_causal masks keys j > i. window_size (left, right) masks
+    j > i + right and j < i - left, except the leading keys j < sink_size; None is no bound. softcap
+    c replaces a score s by c tanh(s / c) before anything is added. sinks (H,) are scores in the
+    softmax that have no value. alibi_slopes m, (H,) or (B, H), add -m |i - j|. query_segments
+    (B, N) and key_segments (B, M) are integers: a query may attend only to keys of its segment, and
+    to no key of a negative one. query_positions (B, N) and key_positions (B, M) are integers that
+    replace i and j. The output of a fully masked query is zero.
+    Raises ValueError if H and G differ without enable_gqa, or G does not divide H; if a bound is
+    negative, or softcap not positive; if sinks are not one number below inf for each head; if
+    slopes are not finite, or have another shape; if segments or positions have another shape, or
+    are not integers; if only one of two segments is given.
     """
     asked = attn_mask, is_causal, scale, enable_gqa, window_size, sink_size, softcap, alibi_slopes
     of_tokens = query_segments, key_segments, query_positions, key_positions
     s, seen = scores(query, key, *asked, *of_tokens)
-    # Filled once more, so that nothing flows back into a weight that is zero by decree.
+    # Filled a second time, so that no gradient reaches a masked weight.
     a, lse = softmax(beside(s, sinks))
     a = a[..., : key.shape[2]].masked_fill(~seen, 0)
     v = read(shared(value.double(), query.shape[1], enable_gqa), seen)
@@ -64,11 +64,11 @@ def attend(
 def weights(
     query: Tensor,
     key: Tensor,
-    value: Tensor,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    value: Tensor,  # noqa: ARG001 - the signature of attend; weights do not depend on values
     sinks: Tensor | None = None,
     **options: Any,
 ) -> Tensor:
-    """a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
+    """Return a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)).   (B, H, N, M)"""
     s, _ = scores(query, key, **options)
     return softmax(beside(s, sinks))[0][..., : key.shape[2]].to(query.dtype)
 
@@ -89,7 +89,7 @@ def scores(
     query_positions: Tensor | None = None,
     key_positions: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """s_ij = cap(scale <q_i, k_j>) + b_ij - m |i - j|, -inf where forbidden; where it is not."""
+    """Return s_ij = cap(scale <q_i, k_j>) + b_ij - m |i - j|, -inf if masked, and visible pairs."""
     q, k = query.double(), shared(key.double(), query.shape[1], enable_gqa)
     seen = torch.ones(*q.shape[:3], k.shape[2], dtype=torch.bool, device=q.device)
     if attn_mask is not None and attn_mask.dtype == torch.bool:
@@ -114,7 +114,7 @@ def scores(
 
 
 def ahead(p: Tensor | None, r: Tensor | None, seen: Tensor) -> Tensor:
-    """How far a key lies ahead of a query, by positions, or by numbers from 0.   (B or 1, 1, N, M)
+    """Return how far key j is ahead of query i, by positions or rows.   (B or 1, 1, N, M)
 
     seen: (B, H, N, M)
     """
@@ -128,9 +128,9 @@ def ahead(p: Tensor | None, r: Tensor | None, seen: Tensor) -> Tensor:
 
 
 def begins(r: Tensor | None, count: int, seen: Tensor) -> Tensor:
-    """True for each of so many first keys, by positions or by numbers from 0.   (B or 1, 1, 1, M)
+    """Return True for the leading keys, by positions or row numbers.   (B or 1, 1, 1, M)
 
-    Raises ValueError: the number is negative.
+    Raises ValueError if their number is negative.
     """
     if count < 0:
         raise ValueError(f"sink_size is a number of keys from 0 up, not {count}")
@@ -139,7 +139,7 @@ def begins(r: Tensor | None, count: int, seen: Tensor) -> Tensor:
 
 
 def near(away: Tensor, is_causal: bool, window_size: Window, first: Tensor) -> Tensor:
-    """What causality and a window leave, of how far each key lies ahead of each query."""
+    """Return True for distances of a key ahead of a query that causality and the window allow."""
     left, right = window_size
     if (left or 0) < 0 or (right or 0) < 0:
         raise ValueError(f"a window has no negative bound, which {window_size} has")
@@ -149,7 +149,7 @@ def near(away: Tensor, is_causal: bool, window_size: Window, first: Tensor) -> T
 
 
 def together(mine: Tensor | None, theirs: Tensor | None, seen: Tensor) -> Tensor:
-    """True where a query and a key have one segment, which is not negative.   (B, 1, N, M)"""
+    """Return True where query and key have the same segment, not negative.   (B, 1, N, M)"""
     if mine is None or theirs is None:
         raise ValueError("segments are given of queries and keys, or of neither")
     B, _, N, M = seen.shape
@@ -161,7 +161,7 @@ def together(mine: Tensor | None, theirs: Tensor | None, seen: Tensor) -> Tensor
 
 
 def lost(slopes: Tensor, away: Tensor, s: Tensor) -> Tensor:
-    """m_h |i - j|.   (B or 1, H, N, M)"""
+    """Return m_h |i - j|.   (B or 1, H, N, M)"""
     B, H = s.shape[:2]
     if slopes.shape not in ((H,), (B, H)) or not slopes.isfinite().all():
         raise ValueError(f"slopes are finite numbers of the shape {(H,)} or {(B, H)}")
@@ -169,15 +169,15 @@ def lost(slopes: Tensor, away: Tensor, s: Tensor) -> Tensor:
 
 
 def read(x: Tensor, seen: Tensor) -> Tensor:
-    """Keys or values, zero if no query sees them: they may hold NaN, and 0 * NaN is NaN.
+    """Return keys or values with zeros where no query may attend to them.
 
-    x: (B, H, M, C)    seen: (B, H, N, M)
+    Such keys may hold NaN, and 0 * NaN is NaN.   x: (B, H, M, C)    seen: (B, H, N, M)
     """
     return x.masked_fill(~seen.any(dim=-2)[..., None], 0)
 
 
 def beside(s: Tensor, sinks: Tensor | None) -> Tensor:
-    """The scores, and if there are sinks one more for each query.   (B, H, N, M or M + 1)"""
+    """Return the scores, with those of the attention sinks after them.   (B, H, N, M or M + 1)"""
     if sinks is None:
         return s
     H = s.shape[1]
@@ -187,9 +187,9 @@ def beside(s: Tensor, sinks: Tensor | None) -> Tensor:
 
 
 def softmax(s: Tensor) -> tuple[Tensor, Tensor]:
-    """exp(s_j) / sum_j exp(s_j) along the last axis, and the logarithm of that sum.
+    """Return exp(s_j) / sum_j exp(s_j) along the last axis, and the logarithm of that sum.
 
-    Zero and -inf where every score is -inf, constants both.
+    If every score is -inf, these are the constants zero and -inf.
     """
     if s.shape[-1] == 0:
         return s, s.new_full(s.shape[:-1], -inf)
@@ -203,7 +203,7 @@ def softmax(s: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def shared(x: Tensor, H: int, enable_gqa: bool) -> Tensor:
-    """Each key head once for every query head that reads it: (B, G, ...) to (B, H, ...)."""
+    """Return key heads repeated for their query heads: (B, G, ...) to (B, H, ...)."""
     G = x.shape[1]
     if H == G:
         return x

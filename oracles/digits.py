@@ -1,13 +1,12 @@
-"""Attention to many digits, correctly rounded: every answer is the nearest number of its format.
+"""Attention to many digits, correctly rounded: each result is the nearest number of its format.
 
-The formulas of attention, one number at a time, share no line with `spec.attention.definition`.
-They are evaluated with 60 digits and with 120; where both round to the same
-number, it is the answer, and otherwise the digits are doubled again (Ziv 1991). An
-exact zero, which no number of digits would settle, is settled by underflow: what is left
-of it shrinks with the digits, and with 480 of them it rounds to 0.
+The formulas of attention are evaluated one number at a time, and share no line with
+`spec.attention.definition`. They are evaluated with 60 digits and with 120. If both round to the
+same number, it is the result; otherwise the number of digits is doubled again (Ziv 1991). No number
+of digits decides whether a result is exactly zero. Underflow decides it: the error that remains
+shrinks with the number of digits, and with 480 digits it rounds to 0.
 
-Numbers are rounded once, from all their digits to the format of the problem, never
-through float64 on the way.
+Results are rounded once, from all digits to the format of the problem, and never through float64.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,9 +26,9 @@ Answer = Mapping[str, Array]  # arrays of objects, each an mpmath.mpf
 
 
 class Row(NamedTuple):
-    """What query i sees: its place, the key head it reads, the keys allowed, their weights.
+    """A query: its index, its key head, its visible keys, and their weights.
 
-    share: what the sink takes of the weights, 0 where there is none.
+    share: the weight of the attention sink, 0 without one.
     """
 
     place: tuple[int, int, int]
@@ -41,13 +40,13 @@ class Row(NamedTuple):
 
 
 def rows(problem: Problem) -> list[Row]:
-    """a_j = exp(s_j) / (exp(t) + sum_j exp(s_j)) over the keys allowed, for every query."""
+    """Return every query, with a_j = exp(s_j) / (exp(t) + sum_j exp(s_j)) over its visible keys."""
     places = np.ndindex(problem.B, problem.H, problem.N)
     return [row(problem, (b, h, i), h // (problem.H // problem.G)) for b, h, i in places]
 
 
 def row(problem: Problem, place: tuple[int, int, int], key_head: int) -> Row:
-    """One query: s_j = scale <q, k_j> + b_j, and the softmax of that. Digits do not overflow."""
+    """Return one query: s_j = scale <q, k_j> + b_j, and its softmax. mpmath does not overflow."""
     biases = [bias(problem, *place, j) for j in range(problem.M)]
     keys = [j for j, b in enumerate(biases) if b is not None]
     q, k = exact(problem.q[place]), exact(problem.k[place[0], key_head])
@@ -60,13 +59,13 @@ def row(problem: Problem, place: tuple[int, int, int], key_head: int) -> Row:
 
 
 def scale(problem: Problem) -> Any:
-    """1 / sqrt(D) unless another one is asked for; of no width, every product is 0 anyway."""
+    """Return the scale, by default 1 / sqrt(D); for width 0, all products are 0 anyway."""
     asked = problem.scale
     return 1 / mpmath.sqrt(max(problem.D, 1)) if asked is None else mpmath.mpf(float(asked))
 
 
 def score(problem: Problem, t: Any, b: Any) -> Any:
-    """t + b; c tanh(t / c) + b under a cap c, or c tanh((t + b) / c)."""
+    """Return t + b; with a soft-cap c, c tanh(t / c) + b or c tanh((t + b) / c)."""
     c = problem.softcap
     if c is None:
         return t + b
@@ -74,14 +73,14 @@ def score(problem: Problem, t: Any, b: Any) -> Any:
 
 
 def slope(problem: Problem, t: Any, b: Any) -> Any:
-    """Its derivative by t: the square of the secant, of which no digits are lost near 0."""
+    """Return the derivative of `score` by t: the square of sech, which loses no digits near 0."""
     if problem.softcap is None:
         return mpmath.mpf(1)
     return mpmath.sech((t + b if problem.caps_bias else t) / problem.softcap) ** 2
 
 
 def bias(problem: Problem, b: int, h: int, i: int, j: int) -> Any:
-    """b_ij, with what a slope adds, or None where key j is forbidden to query i."""
+    """Return b_ij, including ALiBi slopes, or None if key j is masked for query i."""
     future = problem.causal and beyond(problem, problem.corner, b, i, j) > 0
     if future or apart(problem, b, i, j):
         return None
@@ -100,26 +99,26 @@ def bias(problem: Problem, b: int, h: int, i: int, j: int) -> Any:
 
 
 def apart(problem: Problem, b: int, i: int, j: int) -> bool:
-    """Whether a query and a key are of two texts, or of none."""
+    """Return whether a query and a key have different segments, or a negative one."""
     if problem.query_segments is None or problem.key_segments is None:
         return False
     return not problem.query_segments[b, i] == problem.key_segments[b, j] >= 0
 
 
 def steepness(problem: Problem, b: int, h: int) -> Any:
-    """The slope of a head, which a batch may share; 0 where there is none."""
+    """Return the slope of a head, which batch elements may share; 0 without slopes."""
     m = 0.0 if problem.slopes is None else problem.slopes
     return mpmath.mpf(float(np.broadcast_to(m, (problem.B, problem.H))[b, h]))
 
 
 def distance(problem: Problem, b: int, i: int, j: int) -> int:
-    """How far key j lies from query i; signed, how far behind it."""
+    """Return the distance of key j from query i; if signed, how far it is behind the query."""
     behind = -beyond(problem, problem.slopes_corner or problem.corner, b, i, j)
     return behind if problem.signed_slopes else abs(behind)
 
 
 def beyond(problem: Problem, corner: Corner, b: int, i: int, j: int) -> int:
-    """How far key j lies ahead of query i: by positions, or by rows from a corner."""
+    """Return how far key j is ahead of query i: by positions, or by rows and alignment."""
     p, r = problem.query_positions, problem.key_positions
     mine, theirs = problem.query_segments, problem.key_segments
     if problem.restarts and mine is not None and theirs is not None:
@@ -131,7 +130,7 @@ def beyond(problem: Problem, corner: Corner, b: int, i: int, j: int) -> int:
 
 
 def begins(problem: Problem, b: int, j: int) -> bool:
-    """Whether key j is one of the first of its text, which no window passes."""
+    """Return whether key j is a leading key of its sequence, which no window masks."""
     place = j if problem.key_positions is None else int(problem.key_positions[b, j])
     if problem.restarts and problem.key_segments is not None:
         place = numbered(problem.key_segments[b], j)
@@ -139,12 +138,12 @@ def begins(problem: Problem, b: int, j: int) -> bool:
 
 
 def numbered(texts: Array, i: int) -> int:
-    """How many tokens of its own text stand before a token."""
+    """Return the number of tokens of the same segment before a token."""
     return int((texts[:i] == texts[i]).sum())
 
 
 def outputs(problem: Problem) -> Answer:
-    """o_i = sum_j a_ij v_j."""
+    """Return o_i = sum_j a_ij v_j."""
     o, v = zeros(problem.dout.shape), exact(problem.v)
     for place, g, keys, a, _, _ in rows(problem):
         for c in range(problem.E):
@@ -153,7 +152,7 @@ def outputs(problem: Problem) -> Answer:
 
 
 def weights(problem: Problem) -> Answer:
-    """a_ij, and 0 where key j is forbidden to query i."""
+    """Return a_ij, and 0 if key j is masked for query i."""
     a = zeros((problem.B, problem.H, problem.N, problem.M))
     for row in rows(problem):
         a[*row.place, row.keys] = row.weights
@@ -161,7 +160,7 @@ def weights(problem: Problem) -> Answer:
 
 
 def log_sum_exps(problem: Problem) -> Answer:
-    """log (exp(t_h) + sum_j exp(s_ij)), and -inf for an idle query."""
+    """Return log (exp(t_h) + sum_j exp(s_ij)), and -inf for a fully masked query."""
     lse = zeros((problem.B, problem.H, problem.N))
     for row in rows(problem):
         lse[row.place] = row.lse
@@ -169,11 +168,11 @@ def log_sum_exps(problem: Problem) -> Answer:
 
 
 def gradients(problem: Problem) -> Answer:
-    """dq, dk, dv, and ds_ij = a_ij (sum_l a_il (g_ij - g_il) + dlse_i) with g_ij = <dout_i, v_j>.
+    """Return dq, dk, dv and ds_ij = a_ij (sum_l a_il (g_ij - g_il) + dlse_i).
 
-    Written as differences, so that of a weight near 1 no digits are lost. A sink is one more l
-    to sum over, of which g is 0; and where there are sinks or slopes, their own gradients are
-    added.
+    Here g_ij = <dout_i, v_j>. The formula has differences, so that a weight near 1 loses no digits.
+    A sink is one more term l, with g = 0. The gradients of sinks and slopes are added if there are
+    any.
     """
     q, k, v, dout = (exact(x) for x in (problem.q, problem.k, problem.v, problem.dout))
     dq, dk, dv = (zeros(x.shape) for x in (q, k, v))
@@ -200,7 +199,7 @@ def gradients(problem: Problem) -> Answer:
 
 
 def slope_gradient(problem: Problem, ds: Array) -> Array:
-    """-sum_ij ds_ij |i - j|, over the batch too where it shares its slopes."""
+    """Return -sum_ij ds_ij |i - j|, summed over the batch if it shares its slopes."""
     dm, shared = zeros((problem.B, problem.H)), np.asarray(problem.slopes).ndim == 1
     for b, h, i, j in np.ndindex(ds.shape):
         dm[0 if shared else b, h] -= ds[b, h, i, j] * distance(problem, b, i, j)
@@ -208,7 +207,7 @@ def slope_gradient(problem: Problem, ds: Array) -> Array:
 
 
 def mask_gradient(problem: Problem) -> Answer:
-    """The derivative by the mask as it was given: ds added up where it was broadcast."""
+    """Return the gradient of the mask as it was given: ds, summed where the mask is broadcast."""
     ds, mask = gradients(problem)["bias"], np.asarray(problem.mask)
     db = zeros(mask.shape)
     lengths = (1,) * (ds.ndim - mask.ndim) + mask.shape
@@ -219,13 +218,13 @@ def mask_gradient(problem: Problem) -> Answer:
 
 
 def rounded(answer: Answer, to: Format) -> dict[str, Array]:
-    """Every number of an answer, rounded once."""
+    """Return every number of a result, rounded once."""
     nearest_in = np.frompyfunc(lambda x: nearest(x, to), 1, 1)
     return {name: nearest_in(x).astype(np.float64) for name, x in answer.items()}
 
 
 def correctly(evaluate: Callable[[Problem], Answer], problem: Problem) -> dict[str, Array]:
-    """The answer in the format of the problem, from as many digits as its rounding needs."""
+    """Return the result in the format of the problem, from as many digits as rounding needs."""
     return settled(lambda: rounded(evaluate(problem), FORMATS[problem.dtype]))
 
 

@@ -1,12 +1,12 @@
-"""torch's own dropout on the weights of attention, in three of its forms.
+"""Dropout on the weights of attention by torch itself, in three ways.
 
-    attend       scaled_dot_product_attention with dropout_p. It has no mode and drops
-                 whenever it is told a rate (pytorch/pytorch#124464): who evaluates passes 0
+    attend       scaled_dot_product_attention with dropout_p. It has no mode, and drops whenever
+                 dropout_p is positive (pytorch/pytorch#124464): pass 0 for evaluation
     composed     torch.nn.functional.dropout on the weights, with its `training`
-    Multihead    torch.nn.MultiheadAttention(dropout=p), in the mode of train() and eval(),
-                 its projections the identity, so that nothing but attention is left of it
+    Multihead    torch.nn.MultiheadAttention(dropout=p), in the mode of train() and eval(), with
+                 identity projections, so that it computes only attention
 
-All draw from torch's global source of random numbers.
+All of them use the global random number generator of torch.
 """
 
 import torch
@@ -26,9 +26,9 @@ def attend(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> Tensor:
-    """torch.nn.functional.scaled_dot_product_attention.   (B, H, N, E)
+    """Return torch.nn.functional.scaled_dot_product_attention with dropout.   (B, H, N, E)
 
-    Raises RuntimeError: mask and causal together.
+    Raises RuntimeError for a mask together with is_causal.
     """
     return scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p, is_causal, scale=scale
@@ -45,7 +45,7 @@ def composed(
     scale: float | None = None,
     training: bool = True,
 ) -> Tensor:
-    """softmax, torch.nn.functional.dropout, product.   (B, H, N, E)"""
+    """Return softmax, torch.nn.functional.dropout and product, composed.   (B, H, N, E)"""
     return (
         composed_weights(query, key, value, attn_mask, dropout_p, is_causal, scale, training)
         @ value
@@ -55,14 +55,14 @@ def composed(
 def composed_weights(
     query: Tensor,
     key: Tensor,
-    value: Tensor,  # noqa: ARG001 - called like attention, though no weight depends on a value
+    value: Tensor,  # noqa: ARG001 - the signature of attend; weights do not depend on values
     attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     training: bool = True,
 ) -> Tensor:
-    """The weights that `composed` uses.   (B, H, N, M)"""
+    """Return the weights that `composed` uses.   (B, H, N, M)"""
     sigma = query.shape[-1] ** -0.5 if scale is None else scale
     rows, cols = (slice(0, x.shape[-2]) for x in (query, key))
     seen = visible(attn_mask, sight(is_causal), rows, cols, query.device)
@@ -71,7 +71,7 @@ def composed_weights(
 
 
 class Multihead(nn.Module):
-    """torch.nn.MultiheadAttention as attention of heads: E = D, and no scale to ask for."""
+    """torch.nn.MultiheadAttention as a function of heads; E = D, and there is no scale argument."""
 
     def __init__(self, p: float) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class Multihead(nn.Module):
         attn_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """(B, H, N, D), (B, H, M, D) and (B, H, M, D) to (B, H, N, D)."""
+        """Return the output for (B, H, N, D), (B, H, M, D) and (B, H, M, D).   (B, H, N, D)"""
         return self.answered(query, key, value, attn_mask, is_causal)[0]
 
     def weights(
@@ -97,13 +97,13 @@ class Multihead(nn.Module):
         attn_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """The weights that the layer returns, after dropout (pytorch/pytorch#42929)."""
+        """Return the weights that the layer returns, after dropout (pytorch/pytorch#42929)."""
         return self.answered(query, key, value, attn_mask, is_causal)[1]
 
     def answered(
         self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, is_causal: bool
     ) -> tuple[Tensor, Tensor]:
-        """Output and weights of the layer, heads side by side and apart again."""
+        """Return output and weights of the layer, which gets the heads concatenated."""
         B, H, N, D = query.shape
         if self.layer is None:
             self.layer = identity(H, D, self.p).to(query.dtype).train(self.training)
@@ -115,7 +115,7 @@ class Multihead(nn.Module):
 
 
 def identity(H: int, D: int, p: float) -> nn.MultiheadAttention:
-    """A layer whose projections change nothing."""
+    """Return a layer whose projections are identities."""
     layer = nn.MultiheadAttention(H * D, H, dropout=p, bias=False, batch_first=True)
     with torch.no_grad():
         layer.in_proj_weight.copy_(torch.eye(H * D).repeat(3, 1))

@@ -1,9 +1,9 @@
-"""Merging in torch float64, as a softmax of two scores; its gradients are autograd's.
+"""Merging in torch float64, as a softmax of two scores, with gradients by autograd.
 
     lse = logsumexp(lse_1, lse_2)    o = sum_i softmax(lse_1, lse_2)_i o_i
 
-torch's own functions, and nothing that was derived by hand. They say nothing of empty states, of
-which a softmax is NaN: where one is empty the other is returned, and of two the first.
+It uses functions of torch, and nothing that was derived by hand. Their softmax is NaN for empty
+states. So if one state is empty, the other one is returned; if both are, the first.
 """
 
 import torch
@@ -11,12 +11,12 @@ from torch import Tensor
 
 
 def merge(o_1: Tensor, lse_1: Tensor, o_2: Tensor, lse_2: Tensor) -> tuple[Tensor, Tensor]:
-    """o and lse of both, in their dtypes.   o_i (B, H, N, E), lse_i (B, H, N)"""
+    """Return o and lse of both, in their dtypes.   o_i (B, H, N, E), lse_i (B, H, N)"""
     s = torch.stack([lse_1, lse_2], dim=-1).double()
     o = torch.stack([o_1, o_2], dim=-2).double()
     empty = s.isneginf()
     none, some = empty.all(dim=-1), empty.any(dim=-1)
-    # Filled twice, so that nothing flows back through an infinity, nor into a state of no keys.
+    # Filled twice: no gradient may pass through an infinity, or reach a state without keys.
     alone = (~empty).double() * ~none[..., None]
     w = torch.where(some[..., None], alone, s.masked_fill(some[..., None], 0).softmax(dim=-1))
     single = (s.masked_fill(empty, 0) * alone).sum(dim=-1)

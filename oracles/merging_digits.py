@@ -1,8 +1,8 @@
-"""Merging to many digits, correctly rounded: every answer is the nearest number of its format.
+"""Merging to many digits, correctly rounded: each result is the nearest number of its format.
 
-The masses exp(lse_i) themselves, of which many digits do not overflow, share no line with
-`spec.merging.definition`. They are evaluated with more and more digits until all round to the
-same numbers (Ziv 1991), as `oracles.digits` does for attention.
+It computes with the masses exp(lse_i) themselves, which do not overflow in mpmath, and shares no
+line with `spec.merging.definition`. The number of digits grows until all results round to the same
+numbers (Ziv 1991), as in `oracles.digits` for attention.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Answer = dict[str, Array]  # arrays of mpmath.mpf
 
 
 def weights(problem: Problem, place: tuple[int, ...]) -> tuple[Any, Any, Any]:
-    """The weights of both states, and the logarithm of the sum of their masses."""
+    """Return the weights of both states, and the logarithm of the sum of their masses."""
     one, two = (mpmath.exp(mpmath.mpf(float(x[place]))) for x in (problem.lse_1, problem.lse_2))
     total = one + two
     some = total or mpmath.mpf(1)
@@ -28,7 +28,7 @@ def weights(problem: Problem, place: tuple[int, ...]) -> tuple[Any, Any, Any]:
 
 
 def values(problem: Problem, place: tuple[int, ...]) -> tuple[Array, Array]:
-    """The outputs of both states, zero where there is no key.   two of (E)"""
+    """Return the outputs of both states, zero where a state has no keys.   two of (E)"""
     found = []
     for o, lse in (problem.one, problem.two):
         found.append(exact(np.where(np.isneginf(lse[place]), 0.0, o[place])))
@@ -36,7 +36,7 @@ def values(problem: Problem, place: tuple[int, ...]) -> tuple[Array, Array]:
 
 
 def states(problem: Problem) -> Answer:
-    """o = w_1 o_1 + w_2 o_2, and lse."""
+    """Return o = w_1 o_1 + w_2 o_2, and lse."""
     o, lse = zeros(problem.o_1.shape), zeros(problem.lse_1.shape)
     for place in np.ndindex(lse.shape):
         w_1, w_2, lse[place] = weights(problem, place)
@@ -46,7 +46,7 @@ def states(problem: Problem) -> Answer:
 
 
 def gradients(problem: Problem) -> Answer:
-    """do_i = w_i do and dlse_i = w_i (w_j <do, o_i - o_j> + dlse), j being the other one."""
+    """Return do_i = w_i do and dlse_i = w_i (w_j <do, o_i - o_j> + dlse), for j the other state."""
     do_1, do_2 = zeros(problem.o_1.shape), zeros(problem.o_1.shape)
     dlse_1, dlse_2 = zeros(problem.lse_1.shape), zeros(problem.lse_1.shape)
     for place in np.ndindex(dlse_1.shape):
@@ -60,7 +60,7 @@ def gradients(problem: Problem) -> Answer:
 
 
 def rounded(answer: Answer, problem: Problem) -> dict[str, Array]:
-    """Every number of an answer, rounded once, to the format of its array."""
+    """Return every number of a result, rounded once, to the format of its array."""
     found = {}
     for name, x in answer.items():
         to = FORMATS[problem.lse_dtype if "lse" in name else problem.dtype]
@@ -69,7 +69,7 @@ def rounded(answer: Answer, problem: Problem) -> dict[str, Array]:
 
 
 def correctly(evaluate: Callable[[Problem], Answer], problem: Problem) -> dict[str, Array]:
-    """The answer in the formats of the problem, from as many digits as its rounding needs."""
+    """Return the result in the formats of the problem, from as many digits as rounding needs."""
     return settled(lambda: rounded(evaluate(problem), problem))
 
 

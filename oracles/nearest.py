@@ -1,6 +1,6 @@
-"""Numbers to many digits, and the nearest number of a format: rounded once, from all of them.
+"""Numbers to many digits, and the nearest number of a format: one rounding, from all digits.
 
-Evaluated with more and more digits until twice as many round to the same numbers (Ziv 1991).
+The number of digits is doubled until results with twice as many round to the same (Ziv 1991).
 """
 
 from collections.abc import Callable
@@ -17,17 +17,17 @@ FIRST, LAST = 60, 960  # decimal digits
 
 
 def exact(x: Array) -> Array:
-    """The same numbers, to as many digits as they have."""
+    """Return the same numbers as mpmath numbers, without rounding."""
     return np.asarray(np.frompyfunc(lambda y: mpmath.mpf(float(y)), 1, 1)(x), dtype=object)
 
 
 def zeros(shape: tuple[int, ...]) -> Array:
-    """An array of zeros."""
+    """Return an array of zeros."""
     return exact(np.zeros(shape))
 
 
 def nearest(x: Any, to: Format) -> float:
-    """The number of the format that is nearest to x, ties to even: one rounding."""
+    """Return the number of the format that is nearest to x, ties to even: one rounding."""
     if not mpmath.isfinite(x):
         return float(x)
     spacing = max(mpmath.frexp(x)[1], to.lowest + 1) - to.p
@@ -37,7 +37,7 @@ def nearest(x: Any, to: Format) -> float:
 
 
 def settled(answer: Callable[[], dict[str, Array]]) -> dict[str, Array]:
-    """A rounded answer, from so many digits that twice as many round to it as well."""
+    """Return a rounded result, with enough digits that twice as many do not change it."""
     digits, before = FIRST, None
     while True:
         with mpmath.workdps(digits):

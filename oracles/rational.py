@@ -2,15 +2,15 @@
 
     a_ij = 2^s_ij / (2^t_h + sum_j 2^s_ij)
 
-With integer scores, sinks and slopes this is rational, and here it is evaluated by plain loops over
-fractions that share no line with `spec.attention.definition`, which `spec.proving.exact` runs
-in the same arithmetic: the two have to be equal, not close.
+With integer scores, sinks and slopes this is rational. Plain loops over fractions compute it, and
+share no line with `spec.attention.definition`. `spec.proving.exact` runs the definition in the same
+arithmetic, and the results must be equal, not only close.
 
-This is no implementation of attention in base e, and not a record that a clause could
-judge; it is the base e attention of a problem whose scores are multiplied by log 2. The
-gradients are those by the scores of the problem, divided by log 2: a derivative by s
-of 2^s is 2^s log 2. They are derived the long way, through every entry of the Jacobian
-of the weights, da_il / ds_ij = a_il ([l = j] - a_ij), in which a sink is one more j.
+This is not an implementation of attention in base e, and not a record that a clause could test. It
+equals attention in base e for a problem whose scores are multiplied by log 2. The gradients are
+those with respect to the scores of the problem, divided by log 2, because the derivative of 2^s by
+s is 2^s log 2. They are derived the long way, through every entry of the Jacobian of the weights,
+da_il / ds_ij = a_il ([l = j] - a_ij), in which a sink is one more j.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ Row = list[Fraction]
 
 
 def weights(problem: Problem) -> Array:
-    """a_ij, zero where a key is forbidden and where a query is idle.   (B, H, N, M)"""
+    """Return a_ij, zero for masked keys and fully masked queries.   (B, H, N, M)"""
     a = zeros(problem.B, problem.H, problem.N, problem.M)
     for b, h, i in rows(problem):
         powers = [power(problem, b, h, i, j) for j in range(problem.M)]
@@ -37,7 +37,7 @@ def weights(problem: Problem) -> Array:
 
 
 def attention(problem: Problem) -> Array:
-    """o_ic = sum_j a_ij v_jc.   (B, H, N, E)"""
+    """Return o_ic = sum_j a_ij v_jc.   (B, H, N, E)"""
     a, o = weights(problem), zeros(*problem.dout.shape)
     for b, h, i in rows(problem):
         for j, c in product(range(problem.M), range(problem.E)):
@@ -46,7 +46,7 @@ def attention(problem: Problem) -> Array:
 
 
 def gradients(problem: Problem) -> Gradients:
-    """The derivatives of <dout, o> + <dlse, lse>, divided by log 2 but for that by v."""
+    """Return the gradients of <dout, o> + <dlse, lse>, all but that of v divided by log 2."""
     a, ds = weights(problem), zeros(problem.B, problem.H, problem.N, problem.M)
     dq, dk, dv = (zeros(*x.shape) for x in (problem.q, problem.k, problem.v))
     scale = Fraction(problem.sigma)
@@ -66,7 +66,7 @@ def gradients(problem: Problem) -> Gradients:
 
 
 def sink_gradients(problem: Problem) -> Array:
-    """dL / dt_h = sum_i a_i (dlse_i - sum_l da_il a_il), with the part a_i of the sink.   (H,)"""
+    """Return dt_h = sum_i a_i (dlse_i - sum_l da_il a_il), a_i the weight of the sink.   (H,)"""
     a, dt = weights(problem), zeros(problem.H)
     for b, h, i in rows(problem):
         taken = 1 - sum(a[b, h, i]) if sink(problem, h) else Fraction(0)
@@ -77,7 +77,7 @@ def sink_gradients(problem: Problem) -> Array:
 
 
 def slope_gradients(problem: Problem, ds: Array) -> Array:
-    """dL / dm_h = -sum_ij ds_ij |p - r|, over the batch too if it shares them.   (H,) or (B, H)"""
+    """Return dm_h = -sum_ij ds_ij |p - r|, summed over the batch if shared.   (H,) or (B, H)"""
     dm = zeros(*np.asarray(problem.slopes).shape)
     for b, h, i in rows(problem):
         at = (b, h)[-dm.ndim :]
@@ -87,7 +87,7 @@ def slope_gradients(problem: Problem, ds: Array) -> Array:
 
 
 def through_the_values(problem: Problem, b: int, h: int, i: int) -> Row:
-    """dL / da_il = <dout_i, v_l>, for every key l."""
+    """Return dL / da_il = <dout_i, v_l>, for every key l."""
     value, g = problem.v, key_head(problem, h)
     columns = range(problem.E)
     return [
@@ -97,17 +97,17 @@ def through_the_values(problem: Problem, b: int, h: int, i: int) -> Row:
 
 
 def through_the_weights(a: Row, da: Row, j: int) -> Fraction:
-    """dL / ds_ij = sum_l da_l a_l ([l = j] - a_j)."""
+    """Return dL / ds_ij = sum_l da_l a_l ([l = j] - a_j)."""
     return sum((da[m] * a[m] * ((m == j) - a[j]) for m in range(len(a))), Fraction(0))
 
 
 def cotangent(problem: Problem, b: int, h: int, i: int) -> Fraction:
-    """dlse_i, 0 where there is none: the log-sum-exp has the weights for its derivatives."""
+    """Return dlse_i, or 0 without one; the derivatives of the log-sum-exp are the weights."""
     return Fraction(0) if problem.dlse is None else Fraction(float(problem.dlse[b, h, i]))
 
 
 def power(problem: Problem, b: int, h: int, i: int, j: int) -> Fraction:
-    """2^s_ij, and 0 where key j is forbidden to query i."""
+    """Return 2^s_ij, and 0 if key j is masked for query i."""
     if hidden(problem, b, i, j) or apart(problem, b, i, j):
         return Fraction(0)
     bias = Fraction(0)
@@ -126,21 +126,21 @@ def power(problem: Problem, b: int, h: int, i: int, j: int) -> Fraction:
 
 
 def sink(problem: Problem, h: int) -> Fraction:
-    """2^t_h, and 0 where there is no sink."""
+    """Return 2^t_h, and 0 without a sink."""
     if problem.sinks is None or problem.sinks[h] == -np.inf:
         return Fraction(0)
     return power_of_two(Fraction(problem.sinks[h]))
 
 
 def power_of_two(score: Fraction) -> Fraction:
-    """2^s of an integer. Raises ValueError: it is none."""
+    """Return 2^s for an integer s. Raises ValueError if it is not an integer."""
     if score.denominator != 1:
         raise ValueError(f"2^({score}) is not rational: exact scores are integers")
     return Fraction(2) ** score.numerator
 
 
 def hidden(problem: Problem, b: int, i: int, j: int) -> bool:
-    """Whether causality or the window hides key j from query i, each from its own corner."""
+    """Return whether causality or the window masks key j for query i, each with its alignment."""
     places, key = places_of(problem, b, i), place_of(problem, b, j)
     left, right = problem.window
     own = places[problem.window_corner or problem.corner]
@@ -150,7 +150,7 @@ def hidden(problem: Problem, b: int, i: int, j: int) -> bool:
 
 
 def apart(problem: Problem, b: int, i: int, j: int) -> bool:
-    """Whether a query and a key are of two texts, or of none."""
+    """Return whether a query and a key have different segments, or a negative one."""
     if problem.query_segments is None or problem.key_segments is None:
         return False
     mine, other = problem.query_segments[b, i], problem.key_segments[b, j]
@@ -158,7 +158,7 @@ def apart(problem: Problem, b: int, i: int, j: int) -> bool:
 
 
 def places_of(problem: Problem, b: int, i: int) -> dict[str, int]:
-    """The place of query i, by each corner: the one that is given, or that in the keys' text."""
+    """Return the position of query i for each alignment: given, or counted in its sequence."""
     if problem.query_positions is not None:
         return dict.fromkeys(("top-left", "bottom-right"), int(problem.query_positions[b, i]))
     i, queries, keys = in_text(problem, b, i)
@@ -167,7 +167,10 @@ def places_of(problem: Problem, b: int, i: int) -> dict[str, int]:
 
 
 def in_text(problem: Problem, b: int, i: int) -> tuple[int, int, int]:
-    """The number of query i, of how many, and of how many keys: in its text where these count."""
+    """Return the number of query i, the number of queries, and the number of keys.
+
+    If positions restart, these are counted in the sequence of the query.
+    """
     mine, theirs = problem.query_segments, problem.key_segments
     if mine is None or theirs is None or not problem.restarts:
         return i, problem.N, problem.M
@@ -177,7 +180,7 @@ def in_text(problem: Problem, b: int, i: int) -> tuple[int, int, int]:
 
 
 def place_of(problem: Problem, b: int, j: int) -> int:
-    """The place of key j: the one that is given, or its number."""
+    """Return the position of key j: given, or counted in its sequence."""
     if problem.key_positions is not None:
         return int(problem.key_positions[b, j])
     if problem.key_segments is None or not problem.restarts:
@@ -186,24 +189,24 @@ def place_of(problem: Problem, b: int, j: int) -> int:
 
 
 def away(problem: Problem, b: int, i: int, j: int) -> int:
-    """How far key j lies from query i; signed, how far behind it."""
+    """Return the distance of key j from query i; if signed, how far it is behind the query."""
     own = places_of(problem, b, i)[problem.slopes_corner or problem.corner]
     behind = own - place_of(problem, b, j)
     return behind if problem.signed_slopes else abs(behind)
 
 
 def rows(problem: Problem) -> Iterator[tuple[int, int, int]]:
-    """Every query: (batch, head, position)."""
+    """Return every query: (batch element, head, row)."""
     return product(range(problem.B), range(problem.H), range(problem.N))
 
 
 def key_head(problem: Problem, head: int) -> int:
-    """The key head that a query head reads: blocks of H / G."""
+    """Return the key head that a query head reads, with blocks of H / G."""
     return head // (problem.H // problem.G)
 
 
 def zeros(*shape: int) -> Array:
-    """An array of the fraction 0."""
+    """Return an array of the fraction 0."""
     array = np.empty(shape, dtype=object)
     array.fill(Fraction(0))
     return array

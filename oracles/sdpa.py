@@ -1,9 +1,8 @@
-"""torch's scaled_dot_product_attention, one function for each of its backends.
+"""The scaled_dot_product_attention of torch, with one function for each of its backends.
 
-Each goes through its own backend or not at all: what a backend does not support is
-refused with torch's own RuntimeError. The composed one refuses mask and causal
-together; the fused one of the CPU takes both, and their intersection. The last two
-are those of a GPU, and refuse everything without one.
+Each function uses only its backend: if it does not support a call, torch raises RuntimeError. The
+composed backend does not support a mask together with is_causal. The fused one of the CPU does, and
+applies both. The last two need a GPU, and raise an exception without one.
 """
 
 from torch import Tensor
@@ -20,9 +19,9 @@ def math(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Through the composed operations, which take any sizes and any mask.   (B, H, N, E)
+    """Return the output of the composed operations, for any sizes and any mask.   (B, H, N, E)
 
-    Raises RuntimeError: mask and causal together.
+    Raises RuntimeError for a mask together with is_causal.
     """
     with sdpa_kernel(SDPBackend.MATH):
         return scaled_dot_product_attention(
@@ -39,10 +38,10 @@ def flash(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Through the fused kernel.   (B, H, N, E)
+    """Return the output of the fused kernel.   (B, H, N, E)
 
-    Raises RuntimeError: E != D, a mask of three axes, and whatever else this machine's
-    kernel does not support.
+    Raises RuntimeError for E != D, a mask of three axes, and anything else that the kernel of this
+    machine does not support.
     """
     with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
         return scaled_dot_product_attention(
@@ -59,9 +58,9 @@ def efficient(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Through the kernel that xFormers had first, on a GPU.   (B, H, N, E)
+    """Return the output of the kernel that comes from xFormers, on a GPU.   (B, H, N, E)
 
-    Raises RuntimeError: there is no GPU, or what the kernel does not support.
+    Raises RuntimeError without a GPU, or if the kernel does not support a call.
     """
     with sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION):
         return scaled_dot_product_attention(
@@ -78,9 +77,9 @@ def cudnn(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Through cuDNN's, on a GPU.   (B, H, N, E)
+    """Return the output of the kernel of cuDNN, on a GPU.   (B, H, N, E)
 
-    Raises RuntimeError: there is no GPU that has it, or what it does not support.
+    Raises RuntimeError without a GPU that has it, or if it does not support a call.
     """
     with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
         return scaled_dot_product_attention(

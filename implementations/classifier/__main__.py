@@ -7,7 +7,7 @@ NEEDED = ("torch", "tokenizers", "tqdm")
 
 
 def main() -> int:
-    """The command line, once all it needs is there."""
+    """Run the command line, or print which packages are missing and return 2."""
     absent = [name for name in NEEDED if find_spec(name) is None]
     if absent:
         words = f"{', '.join(absent)} cannot be found: pip install 'attention-spec[classifier]'"

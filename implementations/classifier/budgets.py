@@ -1,9 +1,9 @@
-"""How far rounding can move a prediction of the classifier, in whatever order sums are taken.
+"""Error bounds for predictions of the classifier, for any order of summation.
 
-`spec.layer.rounding` derives what the output of a layer can be off by, element by element. It
-enters the two linear maps behind the layer as the budget of their input; the rectifier between
-them moves nothing further apart. Two computations of the same prediction may each be off by as
-much, so everything here is doubled.
+`spec.layer.rounding` derives the error bound of the output of a layer, element by element. This is
+the bound of the input of the two linear maps after the layer; the ReLU between them increases no
+difference. Two computations of the same prediction may both have this error, so all bounds here are
+doubled.
 """
 
 from functools import cached_property
@@ -20,10 +20,10 @@ from spec.notation import Array
 
 
 class Prediction:
-    """One text before a model in float64, and the budgets for what is computed from it twice."""
+    """The prediction of a float64 model for one text, with error bounds for computing it twice."""
 
     def __init__(self, model: TextClassifier, ids: Tensor) -> None:
-        """ids: (1, L)"""
+        """Prepare the bounds for one text.   ids: (1, L)"""
         self.state = {name: x.detach().numpy() for name, x in model.state_dict().items()}
         with torch.no_grad():
             x = model.embedded(ids).numpy()
@@ -33,7 +33,7 @@ class Prediction:
 
     @cached_property
     def of_scores(self) -> Array:
-        """Of the score of every class.   (C,)"""
+        """The bound for the score of every class.   (C,)"""
         linear, state = self.layer.linear, self.state
         y = np.asarray(self.layer.y, dtype=np.float64)[0, :1]
         W, b = state["hidden.weight"], state["hidden.bias"]
@@ -44,5 +44,5 @@ class Prediction:
 
     @property
     def of_weights(self) -> Array:
-        """Of the weights, averaged over the heads.   (L, L)"""
+        """The bound for the weights, averaged over the heads.   (L, L)"""
         return 2 * self.layer.of_mean_weights[0]

@@ -1,16 +1,18 @@
-"""The end-to-end certificate: with any right layer, the classifier learns along one curve.
+"""The end-to-end certificate: with any correct layer, the classifier has the same loss curve.
 
-In float64, with the same seed, documents, initial parameters and order, the loss of every step
-is compared with that of the reference, the first of the layers. They cannot be equal: each
-layer rounds in an order of its own, and training carries on what is off, sometimes enlarged,
-for AdamW divides by the size of a gradient. How far is measured, not guessed: the reference is
-trained again with every parameter off by all that rounding could do, anew at every step
-(`variations.jostled`), COINS times. The budget of a step is the largest difference that these
-runs have shown up to it, and what the rounding of the loss itself comes to.
+Training is in float64, with the same seed, documents, initial parameters and order. The loss of
+every step is compared with that of the reference, which is the first of the layers. The losses
+cannot be equal, because layers round in different orders. Training carries these errors on, and
+sometimes enlarges them, because AdamW divides by the size of a gradient. The error bound is
+measured and not guessed: the reference is trained COINS more times, and at every step all
+parameters are perturbed by as much as rounding could do (`variations.jostled`). The bound of a step
+is the largest difference in these runs up to that step, plus a bound for the rounding of the loss
+itself.
 
-There are controls on both sides. The reference with its heads reversed, and with the texts of
-a batch in reverse, is right and must be inside. Layers with a known fault (`faults`) must be
-outside, be it no more than a softmax in single precision. Then the laws of order (`laws`).
+There are controls of both kinds. The reference with its heads in reverse, or with the texts of each
+batch in reverse, is correct and must be inside the bound. Layers with a known bug (`faults`) must
+be outside, even if the bug is only a softmax in single precision. The laws of word order (`laws`)
+complete the certificate.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ COINS = 3
 
 
 class Judged(NamedTuple):
-    """One curve beside the reference's: whether it is right, and how far off at every step."""
+    """One curve: whether it must be correct, and its difference to the reference at every step."""
 
     name: str
     right: bool
@@ -45,21 +47,21 @@ class Judged(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """The largest difference in units of its budget; infinite where there is no number."""
+        """The largest ratio of a difference to its bound; infinite if there is a NaN."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(self.difference == 0, 0.0, self.difference / self.budget)
         return float(np.where(np.isnan(ratios), np.inf, ratios).max())
 
     @property
     def holds(self) -> bool:
-        """Whether the right is inside, and the faulty outside."""
+        """Whether a correct curve is inside the bound, or a faulty one outside."""
         return (self.ratio <= 1) == self.right
 
 
 class Certificate(NamedTuple):
-    """The reference's losses, the budget, the curves judged, the laws of every layer.
+    """The losses of the reference, the bound, all curves, and the laws of every layer.
 
-    control: a law that is broken, as it must be, by a layer whose output is right.
+    control: a law that must fail for a layer with a correct output and wrong weights.
     """
 
     losses: Array
@@ -70,13 +72,13 @@ class Certificate(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether everything holds."""
+        """Whether all curves and laws are as expected."""
         every = [law for laws in self.laws.values() for law in laws]
         return all(x.holds for x in self.judged) and all(x.holds for x in (*every, self.control))
 
 
 class Bench:
-    """What all runs have in common: the documents, the seed, the batches of every step."""
+    """What all runs have in common: the documents, the seed, and the batch of every step."""
 
     def __init__(
         self, train: Encoded, classes: int, seed: int, steps: int, told: Callable[[], object]
@@ -86,11 +88,11 @@ class Bench:
         self.batches = list(islice((batch for epoch in epochs for batch in epoch), steps))
 
     def model(self, layer: LayerClass, positions: bool = False) -> TextClassifier:
-        """A classifier in float64, as it is before training."""
+        """Return a classifier in float64, before training."""
         return built(layer, self.classes, self.seed, positions).double()
 
     def curve(self, model: nn.Module, batches: list[Batch] | None = None) -> Array:
-        """The loss of every step."""
+        """Return the loss of every step."""
         learner, losses = Learner("", model), []
         for batch in batches or self.batches:
             losses.append(learner.step(batch))
@@ -98,29 +100,29 @@ class Bench:
         return np.array(losses)
 
     def varied(self, layer: LayerClass, change: Change) -> Array:
-        """The curve of a layer whose parameters are changed at every call."""
+        """Return the curve of a layer whose parameters are changed at every call."""
         return self.curve(Varied(self.model(layer), change))
 
 
 def of_the_loss(losses: Array, classes: int) -> Array:
-    """What the rounding of the loss itself comes to, for two sides.
+    """Return a bound for the rounding of the loss itself, in two computations.
 
-    The loss of one text is a score's distance from the largest and the logarithm of a sum
-    of exponentials, neither of which is negative; the loss is the mean over a batch. So it
-    is off by n u times itself, and by what the exponentials and their sum are off, which a
-    logarithm passes on as it is.
+    The loss of one text is the distance of a score from the largest one, plus the logarithm of a
+    sum of exponentials. Neither is negative, and the loss is the mean over a batch. So its error is
+    at most n u times the loss, plus the error of the exponentials and their sum, which a logarithm
+    turns into an absolute error of the same size.
     """
     u = FORMATS["float64"].u
     return 2 * u * ((BATCH + 2 + C_LOG) * losses + C_EXP + classes)
 
 
 def runs(layers: Mapping[str, LayerClass]) -> int:
-    """How many curves a certificate of these layers takes."""
+    """Return the number of curves that a certificate of these layers needs."""
     return len(layers) + COINS + 2 + len(FAULTS)
 
 
 def certified(layers: Mapping[str, LayerClass], bench: Bench, tokenizer: Tokenizer) -> Certificate:
-    """Every layer judged against the first one."""
+    """Return the certificate of all layers, compared with the first one."""
     learnt = {name: bench.model(layer) for name, layer in layers.items()}
     curves = {name: bench.curve(model) for name, model in learnt.items()}
     name, first = next(iter(layers.items()))

@@ -1,12 +1,12 @@
-"""A text classifier with torch's attention layer, the naive one, the efficient one, and ours.
+"""Train a text classifier with four attention layers: torch, naive, efficient, and ours.
 
     python -m implementations.classifier               our own corpus, ten epochs
     python -m implementations.classifier --quick       two epochs
     python -m implementations.classifier --dataset SetFit/bbc-news       from the hub
     python -m implementations.classifier --dataset FOLDER                train.jsonl, test.jsonl
 
-Exit codes: 0 every layer learns along one curve and the laws hold, 1 something of that is
-broken, 2 the arguments are no good; one line says why, and nothing is written. 3 interrupted.
+Exit codes: 0: all layers have the same loss curve, and the laws hold. 1: one of them fails. 2: bad
+arguments; a one-line message says why, and no file is written. 3: interrupted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from implementations.classifier.model import LAYERS, LayerClass, named
 
 
 class Extent(NamedTuple):
-    """How long models are trained, and how many steps a curve of the certificate has."""
+    """The number of training epochs, and the number of steps of a curve of the certificate."""
 
     epochs: int
     steps: int
@@ -49,10 +49,10 @@ FULL, QUICK = Extent(epochs=10, steps=40), Extent(epochs=2, steps=6)
 
 
 class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong."""
+    """A parser that reports errors in one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Exit code 2."""
+        """Raise Unusable, which leads to exit code 2."""
         raise Unusable(message)
 
 
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     threads = torch.get_num_threads()
     try:
-        torch.set_num_threads(1)  # so that sums are taken in one order, here and elsewhere
+        torch.set_num_threads(1)  # gives sums the same order on every machine
         return run(parser().parse_args(arguments))
     except Unusable as reason:
         print(f"error: {reason}", file=sys.stderr)
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Train, certify, print, draw."""
+    """Train, certify, print, and write pictures."""
     json_file = writable(Path(options.json)) if options.json else None
     folder = None if options.no_pictures else drawable(Path(options.pictures))
     extra = {target: named(target) for target in options.layer}
@@ -102,7 +102,7 @@ def studied(
     choices: Mapping[str, Choice],
     layers: Mapping[str, LayerClass],
 ) -> tuple[list[Trained], Certificate]:
-    """Every model trained, and every layer certified, beneath a progress bar."""
+    """Return all trained models and the certificate of all layers, with a progress bar."""
     extent = QUICK if options.quick else FULL
     options.epochs = options.epochs or extent.epochs
     length, seed = options.steps or extent.steps, options.seed
@@ -121,14 +121,14 @@ def printed(
     learners: Sequence[Trained],
     certificate: Certificate,
 ) -> None:
-    """Three tables."""
+    """Print three tables."""
     print(report.heading(corpus, epochs), *report.table(learners, choices), sep="\n", end="\n\n")
     print(*report.curves(certificate, learners[0].name), sep="\n", end="\n\n")
     print(*report.order(certificate), sep="\n", end="\n\n")
 
 
 def drawable(folder: Path) -> Path:
-    """The same folder. Raises Unusable where no picture can be drawn or kept there."""
+    """Return the folder. Raises Unusable if pictures cannot be drawn or written there."""
     if find_spec("matplotlib") is None:
         raise Unusable(
             "matplotlib cannot be found, which draws the pictures:"
@@ -141,7 +141,7 @@ def drawable(folder: Path) -> Path:
 
 
 def parser() -> Parser:
-    """The options."""
+    """Return the parser of the options."""
     found = Parser(prog="python -m implementations.classifier", description=__doc__)
     found.formatter_class = argparse.RawDescriptionHelpFormatter
     add = found.add_argument
@@ -159,7 +159,7 @@ def parser() -> Parser:
 
 
 def whole(least: int) -> Callable[[str], int]:
-    """A reader of whole numbers that are not too small."""
+    """Return a parser of integers that rejects those below `least`."""
 
     def number(text: str) -> int:
         try:

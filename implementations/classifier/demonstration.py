@@ -1,9 +1,9 @@
-"""Source S3's comparison: one classifier, several attention layers, the same documents.
+"""The comparison of the published text-classifier: one model, several layers, the same documents.
 
-Published: accuracies of 0.87 with torch's layer, 0.876 with the naive one, 0.85 with the
-efficient one and 0.81 with positions, in 155, 218, 186 and 195 seconds on one processor. Those
-models began with parameters of their own. Here all begin alike, so that right layers reach one
-accuracy, but for rounding; with positions the model is another one.
+Published results: accuracies of 0.87 with the layer of torch, 0.876 with the naive one, 0.85 with
+the efficient one and 0.81 with positions, in 155, 218, 186 and 195 seconds on one processor. Those
+models started with different parameters. Here all start with the same ones, so that correct layers
+reach the same accuracy, up to rounding. The model with positions is a different one.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Trained = Learner[TextClassifier]
 
 
 class Published(NamedTuple):
-    """What the source reports of a model."""
+    """What the source reports about a model."""
 
     accuracy: float
     seconds: float
 
 
 class Choice(NamedTuple):
-    """A model to train: its layer, whether it knows positions, and what is published of it."""
+    """A model to train: its layer, whether it has positions, and its published results."""
 
     layer: LayerClass
     positions: bool = False
@@ -47,7 +47,7 @@ CHOICES: Mapping[str, Choice] = {
 
 
 class Corpus(NamedTuple):
-    """Documents as numbers, and the tokenizer that made them so."""
+    """Documents as token ids, and their tokenizer."""
 
     tokenizer: Tokenizer
     train: Encoded
@@ -56,7 +56,7 @@ class Corpus(NamedTuple):
 
 
 def prepared(documents: Documents) -> Corpus:
-    """The vocabulary is learnt from the training texts, as the model is."""
+    """Return the documents as token ids; the vocabulary is trained on the training texts."""
     tokenizer = trained(text for text, _ in documents.train)
 
     def numbers(part: list[Text]) -> Encoded:
@@ -67,7 +67,7 @@ def prepared(documents: Documents) -> Corpus:
 
 
 def steps(corpus: Corpus) -> int:
-    """How many batches there are in an epoch."""
+    """Return the number of batches in an epoch."""
     return -(-len(corpus.train.labels) // BATCH)
 
 
@@ -78,7 +78,7 @@ def trained_models(
     seed: int,
     told: Callable[[], object],
 ) -> list[Trained]:
-    """Every model after its last epoch; they take turns, an epoch each."""
+    """Return all models after their last epoch; they take turns, one epoch each."""
     learners = [
         Learner(name, built(choice.layer, len(corpus.classes), seed, choice.positions))
         for name, choice in choices.items()

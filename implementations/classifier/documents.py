@@ -1,10 +1,10 @@
 """The documents: our own corpus, a folder with two files, or a dataset of the hub.
 
-Source S3 takes the 1,225 published rows of BBC news (SetFit/bbc-news, part `train`), in five
-classes, and keeps a quarter for testing: 918 and 307. That is what our own corpus has, and how
-a dataset of the hub is split. A folder brings its split along: train.jsonl and test.jsonl, or
-.csv. The format is that of the published dataset: a `text` and a `label` in every row, and, if
-labels are numbers, perhaps their names as `label_text`.
+The source of the text-classifier uses the 1,225 published rows of BBC news (SetFit/bbc-news, part
+`train`), in five classes, and keeps a quarter for testing: 918 and 307. Our own corpus has these
+sizes, and datasets of the hub are split in this way. A folder has its own split, in train.jsonl and
+test.jsonl, or .csv. The format is that of the published dataset: each row has a `text` and a
+`label`. If labels are numbers, `label_text` may have their names.
 """
 
 import csv
@@ -21,16 +21,16 @@ from implementations.classifier.grammar import Text, corpus
 from implementations.classifier.hub import Unreachable, fetched, is_named
 from implementations.classifier.topics import TOPICS
 
-ROWS, KEPT = 1225, 0.25  # of the published dataset; the part of it that tests
+ROWS, KEPT = 1225, 0.25  # rows of the published dataset; the share for testing
 Row = tuple[str, str]
 
 
 class Unusable(ValueError):
-    """What was asked for cannot be had; one line says why."""
+    """An argument that cannot be used; the message is one line."""
 
 
 class Documents(NamedTuple):
-    """Texts to learn from and texts to test with, and what their labels are called."""
+    """Texts for training, texts for testing, and the names of the labels."""
 
     train: list[Text]
     test: list[Text]
@@ -38,9 +38,9 @@ class Documents(NamedTuple):
 
 
 def load(name: str | None, seed: int) -> Documents:
-    """Our own corpus, or what `name` says: a folder, else a dataset of the hub.
+    """Return our own corpus, or the documents of `name`: a folder, or a dataset of the hub.
 
-    Raises Unusable: there is no such thing, or it does not hold texts with labels.
+    Raises Unusable if it does not exist, or does not contain texts with labels.
     """
     if name is None:
         texts, tests = corpus(ROWS, seed), ceil(ROWS * KEPT)
@@ -55,12 +55,12 @@ def load(name: str | None, seed: int) -> Documents:
 
 
 def comma_separated(lines: Iterable[str]) -> Iterable[Mapping[str, Any]]:
-    """The rows of a file whose first line names the columns."""
+    """Return the rows of a file whose first line has the names of the columns."""
     return csv.DictReader(lines)
 
 
 def json_lines(lines: Iterable[str]) -> Iterable[Any]:
-    """The rows of a file with one object a line."""
+    """Return the rows of a file with one object per line."""
     return (json.loads(line) for line in lines if line.strip())
 
 
@@ -71,7 +71,7 @@ FORMATS: Mapping[str, Callable[[Iterable[str]], Iterable[Any]]] = {
 
 
 def in_folder(folder: Path, part: str) -> list[Row]:
-    """The rows of one file of a folder. Raises Unusable."""
+    """Return the rows of one file of a folder. Raises Unusable."""
     if not folder.is_dir():
         raise Unusable(f"{folder} is no folder")
     for ending in FORMATS:
@@ -86,7 +86,7 @@ def in_folder(folder: Path, part: str) -> list[Row]:
 
 
 def from_hub(name: str) -> list[Row]:
-    """The rows of the part `train` of a dataset of the hub. Raises Unusable."""
+    """Return the rows of the part `train` of a dataset of the hub. Raises Unusable."""
     for ending in FORMATS:
         try:
             text = fetched(name, f"train.{ending}")
@@ -98,7 +98,7 @@ def from_hub(name: str) -> list[Row]:
 
 
 def rows_of(lines: Iterable[str], ending: str, place: object) -> list[Row]:
-    """The rows that these lines hold. Raises Unusable."""
+    """Return the rows in these lines. Raises Unusable."""
     try:
         return [checked(row, place, n) for n, row in enumerate(FORMATS[ending](lines), 1)]
     except (csv.Error, json.JSONDecodeError) as error:
@@ -106,7 +106,7 @@ def rows_of(lines: Iterable[str], ending: str, place: object) -> list[Row]:
 
 
 def checked(row: Any, place: object, number: int) -> Row:
-    """Text and label of one row. Raises Unusable where it lacks one."""
+    """Return text and label of one row. Raises Unusable if one is missing."""
     for column in ("text", "label"):
         if not isinstance(row, Mapping) or row.get(column) in (None, ""):
             raise Unusable(f"{place}, row {number}, has no {column}")
@@ -116,7 +116,11 @@ def checked(row: Any, place: object, number: int) -> Row:
 
 
 def labelled(train: Sequence[Row], test: Sequence[Row]) -> Documents:
-    """Labels numbered in their order. Raises Unusable: too few rows or labels, or a new one."""
+    """Return documents with numbered labels, in sorted order.
+
+    Raises Unusable if there are too few rows or labels, or if a test label is not in the training
+    part.
+    """
     classes = sorted({label for _, label in train})
     if len(classes) < 2 or not test:
         raise Unusable(f"{len(train)} + {len(test)} texts with {len(classes)} labels: too few")
@@ -130,5 +134,5 @@ def labelled(train: Sequence[Row], test: Sequence[Row]) -> Documents:
 
 
 def first_line(error: BaseException) -> str:
-    """What an exception says, on one line."""
+    """Return the type and the message of an exception in one line."""
     return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"

@@ -1,7 +1,7 @@
-"""Layers with one known fault each: what the end-to-end certificate has to refuse.
+"""Layers with one known bug each, which the end-to-end certificate must reject.
 
-All but the last train: their losses fall, and their accuracies look like anyone's. The last one
-computes the right output, and tells the wrong weights.
+All but the last one train: their losses fall, and their accuracies look normal. The last one
+computes the correct output, and returns the wrong weights.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ from implementations.systems.efficient_layer import EfficientLayer
 
 
 class MergesWithoutTransposing(EfficientLayer):
-    """Flattens (H, L, D) as it lies, so that positions and heads are mixed."""
+    """Flattens (H, L, D) without a transposition, which mixes positions and heads."""
 
     def merged(self, x: Tensor) -> Tensor:
-        """(B, H, L, D) to (B, L, E), with the numbers in the wrong places."""
+        """Return (B, L, E) from (B, H, L, D), with numbers at the wrong positions."""
         return x.reshape(x.shape[0], x.shape[2], -1)
 
 
@@ -25,49 +25,49 @@ class ForgetsTheScale(EfficientLayer):
     """Does not divide the scores by sqrt(D)."""
 
     def attended(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """The softmax of q k^T."""
+        """Return output and weights for the softmax of q k^T."""
         a = torch.softmax(q @ k.mT, dim=-1)
         return a @ v, a
 
 
 class NormalisesOverQueries(EfficientLayer):
-    """Takes the softmax along the wrong axis."""
+    """Computes the softmax along the wrong axis."""
 
     def attended(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Columns of weights sum to one, and rows do not."""
+        """Return output and weights, with columns that sum to one instead of rows."""
         a = torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, dim=-2)
         return a @ v, a
 
 
 class AveragesTheWeightsFirst(EfficientLayer):
-    """Lets every head use the mean of the weights, which is only meant to be looked at."""
+    """Uses the mean of the weights over the heads, which is only for inspection, in every head."""
 
     def attended(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """All heads attend alike."""
+        """Return output and weights, which are equal in all heads."""
         a = torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, dim=-1)
         a = a.mean(dim=-3, keepdim=True).expand_as(a)
         return a @ v, a
 
 
 class DropsTheGradientOfTheKeys(EfficientLayer):
-    """Is right until something is learnt."""
+    """Is correct before the first training step."""
 
     def attended(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """The right output, of keys that never hear of the loss."""
+        """Return the correct output, from keys that receive no gradient."""
         return super().attended(q, k.detach(), v)
 
 
 class TakesTheSoftmaxInSinglePrecision(EfficientLayer):
-    """Has a softmax that computes in float32 whatever it is given."""
+    """Computes the softmax in float32, whatever the dtype of the input is."""
 
     def attended(self, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """The weights are right to seven digits."""
+        """Return output and weights that are correct to seven digits."""
         a = torch.softmax((q @ k.mT / q.shape[-1] ** 0.5).float(), dim=-1).to(q.dtype)
         return a @ v, a
 
 
 class AddsUpTheWeights(EfficientLayer):
-    """Returns the sum of the weights over the heads in the place of their mean."""
+    """Returns the sum of the weights over the heads instead of their mean."""
 
     def forward(
         self,
@@ -77,7 +77,7 @@ class AddsUpTheWeights(EfficientLayer):
         need_weights: bool = True,
         average_attn_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
-        """The right output."""
+        """Return the correct output, and the sum of the weights."""
         out, a = super().forward(query, key, value, need_weights, False)
         return out, a if a is None or not average_attn_weights else a.sum(dim=1)
 

@@ -1,4 +1,4 @@
-"""What a run leaves behind: files, each whole or not there, and all of them at the end."""
+"""Output files: all of them are written at the end, and each is complete or absent."""
 
 import os
 import tempfile
@@ -9,7 +9,7 @@ from implementations.classifier.documents import Unusable
 
 
 def writable(file: Path) -> Path:
-    """The same path. Raises Unusable where no file can be written; makes nothing."""
+    """Return the path. Raises Unusable if no file can be written there; creates nothing."""
     if file.is_dir():
         raise Unusable(f"{file} is a folder, and a file is to be written")
     there = next(folder for folder in file.absolute().parents if folder.exists())
@@ -19,7 +19,7 @@ def writable(file: Path) -> Path:
 
 
 def written(contents: Mapping[Path, bytes]) -> None:
-    """Every file in one step, its folder made if need be. Raises Unusable."""
+    """Write every file atomically, and create folders that do not exist. Raises Unusable."""
     drafts: dict[str, Path] = {}
     try:
         for file, content in contents.items():

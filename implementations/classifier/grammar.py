@@ -1,14 +1,14 @@
-"""A grammar that writes small labelled texts: each is mostly, but not only, about its topic.
+"""A grammar that generates small labelled texts, each mostly about its topic.
 
-A text is a row of sentences. Each is about its own topic, or about another one, or about
-nothing much, by a throw of the dice. A sentence expands a pattern, in which symbols are
-capitals and everything else stands for itself:
+A text is a sequence of sentences. Each sentence is, at random, about the topic of the text, about
+another topic, or about none. A sentence expands a pattern, in which symbols are capitals and other
+words stand for themselves:
 
     N V A       a noun, a verb, an adjective of the topic
     NS VS AS    the same, of the words that all topics share
     P X         a preposition; a name
 
-As the dice may favour another topic, no reader can always be right.
+Because the random choice may favour another topic, no classifier can always be right.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ IDLE_PATTERNS = (
 
 
 class Mixture(NamedTuple):
-    """How texts are composed: the odds of a sentence, and how many there are."""
+    """The composition of texts: probabilities of sentences, and the number of sentences."""
 
     own: float = 0.6
     other: float = 0.12
@@ -45,27 +45,27 @@ class Mixture(NamedTuple):
 
 
 class Text(NamedTuple):
-    """What stands there, and the number of its topic."""
+    """A text, and the number of its topic."""
 
     text: str
     label: int
 
 
 def corpus(count: int, seed: int, mixture: Mixture | None = None) -> list[Text]:
-    """`count` texts, of each topic as many, in a random order; the same for the same seed."""
+    """Return `count` texts in random order, equally many of each topic; reproducible by seed."""
     chance = np.random.default_rng(seed)
     labels = chance.permutation(np.arange(count) % len(TOPICS))
     return [Text(document(int(x), chance, mixture or Mixture()), int(x)) for x in labels]
 
 
 def document(label: int, chance: np.random.Generator, mixture: Mixture) -> str:
-    """One text on topic number `label`."""
+    """Return one text about topic number `label`."""
     length = int(chance.integers(mixture.shortest, mixture.longest + 1))
     return " ".join(sentence(about(label, chance, mixture), chance) for _ in range(length))
 
 
 def about(label: int, chance: np.random.Generator, mixture: Mixture) -> int | None:
-    """What the next sentence is about: the number of a topic, or None."""
+    """Return the topic of the next sentence: the number of a topic, or None."""
     throw = chance.random()
     if throw < mixture.own:
         return label
@@ -75,7 +75,7 @@ def about(label: int, chance: np.random.Generator, mixture: Mixture) -> int | No
 
 
 def sentence(topic: int | None, chance: np.random.Generator) -> str:
-    """One sentence, with a full stop."""
+    """Return one sentence, with a full stop."""
     patterns = IDLE_PATTERNS if topic is None else PATTERNS
     own = SHARED if topic is None else tuple(TOPICS.values())[topic]
     pattern = patterns[int(chance.integers(len(patterns)))]
@@ -83,7 +83,7 @@ def sentence(topic: int | None, chance: np.random.Generator) -> str:
 
 
 def expanded(symbol: str, own: Words, chance: np.random.Generator) -> str:
-    """What one symbol of a pattern becomes."""
+    """Return the word for one symbol of a pattern."""
     if symbol == "X":
         return "".join(SYLLABLES[i] for i in chance.integers(len(SYLLABLES), size=2))
     lists = {
@@ -92,4 +92,4 @@ def expanded(symbol: str, own: Words, chance: np.random.Generator) -> str:
         "P": PLACES,
     }
     choices = lists.get(symbol, (symbol,))
-    return choices[int(len(choices) * chance.random() ** 2)]  # as in life, some are common
+    return choices[int(len(choices) * chance.random() ** 2)]  # first words are more frequent

@@ -1,10 +1,10 @@
-"""One file of a dataset of the Hugging Face hub, over HTTPS and with nothing installed for it.
+"""Download of one file of a dataset from the Hugging Face hub, over HTTPS, with no extra package.
 
-A dataset OWNER/NAME is a repository, and its files lie at
+A dataset OWNER/NAME is a repository with its files at
 
     https://huggingface.co/datasets/OWNER/NAME/resolve/main/FILE
 
-HF_ENDPOINT names another place, such as a mirror, as it does for the hub's own library.
+HF_ENDPOINT replaces the address, for example by a mirror, as in the official client library.
 """
 
 import os
@@ -14,20 +14,20 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 SECONDS = 20
-ABSENT = (401, 404)  # the hub says 401 of a repository that is not there, or not for all
+ABSENT = (401, 404)  # the hub returns 401 if a repository does not exist or is not public
 
 
 class Unreachable(Exception):
-    """The hub does not answer, or not with a text; one line says why."""
+    """The hub does not answer, or does not return a text; the message is one line."""
 
 
 def is_named(name: str) -> bool:
-    """Whether this could be the name of a dataset of the hub."""
+    """Return whether this could be the name of a dataset of the hub."""
     return re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", name, re.ASCII) is not None
 
 
 def fetched(name: str, file: str) -> str | None:
-    """A file of a dataset, or None if there is none. Raises Unreachable."""
+    """Return a file of a dataset, or None if there is none. Raises Unreachable."""
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
     try:
         with urlopen(f"{endpoint}/datasets/{name}/resolve/main/{file}", timeout=SECONDS) as answer:

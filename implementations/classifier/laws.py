@@ -1,16 +1,17 @@
-"""What the classifier must do, whatever it has learnt, as far as order is concerned.
+"""Laws of word order that hold for the classifier, whatever it has learnt.
 
-Without positions, attention sees a bag of tokens and the one that asks. The model reads the
-answer that the first token gets. So the prediction stays if all tokens but the first change
-places, and does not, in general, if another token comes first. Source S3 says it shorter, that
-"how are you" and "you how are" are predicted alike: that is so because its tokenizer, like
-ours, puts [CLS] before the first word. Without [CLS] they are different questions.
+Without positions, attention depends on the query and on the other tokens, but not on their order.
+The model uses the output of the first token. So the prediction stays the same if all tokens but the
+first are reordered, and in general changes if another token comes first. The source of the
+text-classifier says more briefly that "how are you" and "you how are" have the same prediction.
+This is true because its tokenizer, like ours, puts [CLS] before the first word. Without [CLS], the
+two texts would have different first tokens, and so different queries.
 
-For the same reason two equal tokens have equal rows of attention weights: they ask the same
-question. A table of positions breaks both laws, as it is meant to.
+For the same reason, two equal tokens have equal rows of attention weights: their queries are equal.
+A table of positions breaks both laws, which is its purpose.
 
-Each law is the largest difference found, in units of the budget of rounding (`budgets`). Rows
-of weights sum to one, by which a wrong mean over the heads is found out: no loss would tell.
+Each law is the largest difference found, in units of the error bound (`budgets`). Rows of weights
+sum to one, which detects a wrong mean over the heads; no loss would show it.
 """
 
 from __future__ import annotations
@@ -33,9 +34,9 @@ TURNED = "train the storm and the"
 
 
 class Law(NamedTuple):
-    """A sentence, the largest difference in units of its budget, and whether it stays inside.
+    """A sentence, the largest difference in units of its bound, and whether it must be inside.
 
-    positions: whether the model knows them.
+    positions: whether the model has them.
     """
 
     sentence: str
@@ -45,14 +46,14 @@ class Law(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether what must be the same is, and what must differ does."""
+        """Whether results that must be equal are equal, and others differ."""
         return (self.ratio <= 1) == self.same
 
 
 def laws(model: TextClassifier, tokenizer: Tokenizer, positions: bool) -> Iterator[Law]:
-    """Every law, put to a model in float64."""
+    """Yield every law, tested on a model in float64."""
     one, other = (numbers(tokenizer, text) for text in (WORDS, TURNED))
-    back = one.flip(1).roll(1, dims=1)  # [CLS] is first again, the rest in reverse, [SEP] too
+    back = one.flip(1).roll(1, dims=1)  # [CLS] stays first; the rest, with [SEP], is reversed
     with torch.no_grad():
         if positions:
             yield Law("the words turn, another answer", apart(model, one, other), False, True)
@@ -67,18 +68,18 @@ def laws(model: TextClassifier, tokenizer: Tokenizer, positions: bool) -> Iterat
 
 
 def numbers(tokenizer: Tokenizer, text: str) -> Tensor:
-    """The tokens of one text, a batch of its own.   (1, L)"""
+    """Return the tokens of one text as a batch.   (1, L)"""
     return torch.tensor([tokenizer.encode(text).ids])
 
 
 def apart(model: TextClassifier, one: Tensor, other: Tensor) -> float:
-    """How far two predictions are apart, in units of what rounding can do.   (1, L) each"""
+    """Return the difference of two predictions in units of its error bound.   (1, L) each"""
     difference = (model(one) - model(other))[0].abs().numpy()
     return worst(difference, Prediction(model, one).of_scores)
 
 
 def rows_apart(model: TextClassifier, ids: Tensor) -> float:
-    """The same for the rows of weights of equal tokens.   (1, L)"""
+    """Return the same for the rows of weights of equal tokens.   (1, L)"""
     a, tokens = model.attention(ids)[0].numpy(), ids[0].tolist()
     within = Prediction(model, ids).of_weights
     pairs = [(i, j) for i, x in enumerate(tokens) for j, y in enumerate(tokens[:i]) if x == y]
@@ -86,7 +87,7 @@ def rows_apart(model: TextClassifier, ids: Tensor) -> float:
 
 
 def row_sums(model: TextClassifier, tokenizer: Tokenizer, positions: bool = False) -> Law:
-    """Each row of the mean weights sums to one: as many additions as there are tokens."""
+    """Return the law that rows of the mean weights sum to one, with a rounding for each token."""
     ids = numbers(tokenizer, WORDS)
     a, within = model.attention(ids)[0].detach().numpy(), Prediction(model, ids).of_weights
     room = within.sum(axis=-1) + ids.shape[1] * FORMATS["float64"].u
@@ -95,6 +96,6 @@ def row_sums(model: TextClassifier, tokenizer: Tokenizer, positions: bool = Fals
 
 
 def worst(difference: Array, budget: Array) -> float:
-    """The largest difference in units of its budget; infinite where it is no number."""
+    """Return the largest ratio of a difference to its bound; infinite if there is a NaN."""
     ratios = np.where(difference == 0, 0.0, difference / budget)
     return float(np.where(np.isnan(ratios), np.inf, ratios).max())

@@ -1,11 +1,11 @@
-"""The classifier of source S3, into which any multi-head attention layer can be put.
+"""The published text-classifier, which works with any multi-head attention layer.
 
     embedding (1000, 64), padding 0  ->  positions, or none  ->  layer (64, 8 heads)
     ->  the first token  ->  Linear 128  ->  ReLU  ->  Linear 5
 
-It has 89,605 parameters with each layer, as published. Nothing hides the padding: the source
-masks nothing. Only the query of the first token, [CLS], is ever read, so without positions the
-prediction depends on the other tokens as on a bag: see `laws`.
+It has 89,605 parameters with each layer, as published. There is no padding mask, as in the source.
+Only the output of the first token, [CLS], is used. So without positions the prediction does not
+depend on the order of the other tokens: see `laws`.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ WIDTH, HEADS, HIDDEN = 64, 8, 128
 
 LayerClass = Callable[..., nn.Module]
 
-# Whatever is called like torch's layer, under torch's names of parameters, may stand here.
+# Any layer with the call of torch's layer, and its parameter names, can be added here.
 LAYERS: Mapping[str, LayerClass] = {
     "torch": nn.MultiheadAttention,
     "naive": NaiveLayer,
@@ -37,7 +37,7 @@ LAYERS: Mapping[str, LayerClass] = {
 
 
 class TextClassifier(nn.Module):
-    """From the numbers of tokens (B, L) to a score for each class (B, C)."""
+    """Maps token ids (B, L) to a score for each class (B, C)."""
 
     def __init__(self, layer: nn.Module, classes: int, positions: bool = False) -> None:
         super().__init__()
@@ -48,18 +48,18 @@ class TextClassifier(nn.Module):
         self.final = nn.Linear(HIDDEN, classes)
 
     def embedded(self, ids: Tensor) -> Tensor:
-        """What each token means, and where it stands.   (B, L) to (B, L, E)"""
+        """Return the embedding of each token, plus its position.   (B, L) to (B, L, E)"""
         placed: Tensor = self.positions(self.embedding(ids))
         return placed
 
     def attention(self, ids: Tensor) -> Tensor:
-        """The weights of every token on every other, averaged over the heads.   (B, L, L)"""
+        """Return the weights of every token on every other, averaged over the heads.   (B, L, L)"""
         x = self.embedded(ids)
         weights: Tensor = self.layer(x, x, x)[1]
         return weights
 
     def forward(self, ids: Tensor) -> Tensor:
-        """A score for each class.   (B, L) to (B, C)"""
+        """Return a score for each class.   (B, L) to (B, C)"""
         x = self.embedded(ids)
         out: Tensor = self.layer(x, x, x)[0]
         scores: Tensor = self.final(torch.relu(self.hidden(out[:, 0])))
@@ -67,9 +67,10 @@ class TextClassifier(nn.Module):
 
 
 def built(layer: LayerClass, classes: int, seed: int, positions: bool = False) -> TextClassifier:
-    """A classifier with this layer, and the initial parameters that go with the seed.
+    """Return a classifier with this layer, and the initial parameters of the seed.
 
-    They are those of torch's layer, whichever it is: all models begin as the same function.
+    The parameters are those with torch's layer, whichever layer it is: all models are the same
+    function before training.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -80,19 +81,19 @@ def built(layer: LayerClass, classes: int, seed: int, positions: bool = False) -
 
 
 def made(layer: LayerClass) -> nn.Module:
-    """A layer of the classifier's size."""
+    """Return a layer of the size that the classifier needs."""
     return layer(embed_dim=WIDTH, num_heads=HEADS, batch_first=True)
 
 
 def parameters(model: nn.Module) -> int:
-    """How many numbers are learnt."""
+    """Return the number of trainable parameters."""
     return sum(x.numel() for x in model.parameters())
 
 
 def named(target: str) -> LayerClass:
-    """The layer class that `module:Class` or `path/to/file.py:Class` names.
+    """Return the layer class of a name, `module:Class` or `path/to/file.py:Class`.
 
-    Raises Unusable: there is none, or it cannot be put in the place of torch's layer.
+    Raises Unusable if there is none, or if it cannot replace the layer of torch.
     """
     try:
         found = resolved(target)
@@ -104,7 +105,7 @@ def named(target: str) -> LayerClass:
     try:
         out, weights = built(found, 2, seed=0).layer(x, x, x)
         shapes = tuple(out.shape), tuple(weights.shape)
-    except Exception as error:  # whatever a foreign class may do
+    except Exception as error:  # other people's classes may raise anything
         raise Unusable(f"{target!r} is no layer: {first_line(error)}") from None
     if shapes != ((1, 2, WIDTH), (1, 2, 2)):
         want = f"want {(1, 2, WIDTH)} and {(1, 2, 2)}"

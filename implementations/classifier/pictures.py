@@ -1,7 +1,6 @@
-"""Pictures: the losses of every model, what rounding does to them, and attention as a heat map.
+"""Pictures: the losses of every model, the effect of rounding on them, and attention heat maps.
 
-Drawn without a screen and without the library's global state: a Figure of one's own is saved
-by the Agg renderer.
+They need no screen and no global state of matplotlib: the Agg renderer saves separate figures.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ DPI = 100
 def drawn(
     learners: Sequence[Trained], certificate: Certificate, tokenizer: Tokenizer
 ) -> Mapping[str, bytes]:
-    """Every picture as PNG, by the name of its file."""
+    """Return every picture as PNG, by file name."""
     figures = {
         "losses.png": losses(learners),
         "differences.png": differences(certificate),
@@ -35,14 +34,14 @@ def drawn(
 
 
 def as_png(figure: Figure) -> bytes:
-    """What a file would hold."""
+    """Return the content of a PNG file."""
     buffer = BytesIO()
     figure.savefig(buffer, format="png", dpi=DPI)
     return buffer.getvalue()
 
 
 def losses(learners: Sequence[Trained]) -> Figure:
-    """Training and test loss over the epochs, a panel for each model."""
+    """Return a figure of training and test loss over the epochs, with a panel for each model."""
     figure = Figure(figsize=(3.2 * len(learners), 3.6), layout="constrained")
     panels = figure.subplots(1, len(learners), sharey=True, squeeze=False)[0]
     for panel, learner in zip(panels, learners, strict=True):
@@ -59,7 +58,7 @@ def losses(learners: Sequence[Trained]) -> Figure:
 
 
 def differences(certificate: Certificate) -> Figure:
-    """How far every curve is from the reference, step by step, beside the budget."""
+    """Return a figure of the difference of every curve to the reference, with the error bound."""
     figure = Figure(figsize=(9, 5), layout="constrained")
     panel = figure.subplots()
     steps = np.arange(1, len(certificate.losses) + 1)
@@ -76,13 +75,13 @@ def differences(certificate: Certificate) -> Figure:
 
 
 def attention(learners: Sequence[Trained], tokenizer: Tokenizer) -> Figure:
-    """The mean weights of every model on one text, in which a word occurs twice."""
+    """Return a figure of the mean weights of every model, for a text with a repeated word."""
     encoding = tokenizer.encode(WORDS)
     figure = Figure(figsize=(4.2 * len(learners), 4.8), layout="constrained")
     panels = figure.subplots(1, len(learners), squeeze=False)[0]
     places = range(len(encoding.tokens))
     every = [mean_weights(learner, encoding.ids) for learner in learners]
-    most = max(float(weights.max()) for weights in every)  # one scale of colours for all
+    most = max(float(weights.max()) for weights in every)  # one colour scale for all panels
     for panel, learner, weights in zip(panels, learners, every, strict=True):
         panel.imshow(weights, cmap="viridis", vmin=0, vmax=most)
         panel.set_xticks(places, encoding.tokens, rotation=90)
@@ -96,6 +95,6 @@ def attention(learners: Sequence[Trained], tokenizer: Tokenizer) -> Figure:
 
 
 def mean_weights(learner: Trained, ids: list[int]) -> Array:
-    """The weights of one text, averaged over the heads.   (L, L)"""
+    """Return the weights of one text, averaged over the heads.   (L, L)"""
     with torch.no_grad():
         return learner.model.attention(torch.tensor([ids]))[0].numpy()

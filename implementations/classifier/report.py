@@ -1,4 +1,4 @@
-"""What is printed and kept: the table beside the published one, and the certificate."""
+"""Printed tables and JSON: results with the published ones, and the certificate."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ PLACES = {True: "inside", False: "outside"}
 
 
 def heading(corpus: Corpus, epochs: int) -> str:
-    """What was learnt from."""
+    """Return a line about the training data."""
     train, test = len(corpus.train.labels), len(corpus.test.labels)
     longest = max(map(len, corpus.train.tokens))
     return (
@@ -24,7 +24,7 @@ def heading(corpus: Corpus, epochs: int) -> str:
 
 
 def table(learners: Sequence[Trained], choices: Mapping[str, Choice]) -> Iterator[str]:
-    """Accuracies and times of all models, each beside what the source publishes."""
+    """Yield accuracies and times of all models, together with the published ones."""
     first, reference = learners[0].seconds, choices[learners[0].name].published
     wide = max(len(learner.name) for learner in learners)
     yield f"{'':{wide}}{'':>13}{'accuracy':>10}{'':>11}{'time':>9}"
@@ -44,7 +44,7 @@ def table(learners: Sequence[Trained], choices: Mapping[str, Choice]) -> Iterato
 
 
 def curves(certificate: Certificate, name: str) -> Iterator[str]:
-    """The loss curves beside that of the layer `name`."""
+    """Yield the loss curves, compared with that of the layer `name`."""
     steps, budget = len(certificate.losses), certificate.budget
     yield f"End to end in float64: the loss of {steps} steps beside that of {name}'s layer"
     yield f"budget {budget[0]:.1e} at the first step, {budget[-1]:.1e} at the last"
@@ -53,14 +53,14 @@ def curves(certificate: Certificate, name: str) -> Iterator[str]:
 
 
 def curve(judged: Judged) -> str:
-    """One line: how far off, and whether it should be."""
+    """Return one line: the difference of a curve, and whether it must be inside the bound."""
     label = judged.name if judged.right else f"fault: {judged.name}"
     verdict = f"{PLACES[judged.right]}: {MARKS[judged.holds]}"
     return f"{label:40}{judged.difference.max():>11.1e}{judged.ratio:>11.2g}  {verdict}"
 
 
 def order(certificate: Certificate) -> Iterator[str]:
-    """The laws of order, a line for each law and a column for each layer."""
+    """Yield the laws of word order, with a line for each law and a column for each layer."""
     columns = "".join(f"{name:>{width(name)}}" for name in certificate.laws)
     yield f"{'Order, in units of the budget':48}{columns}"
     for laws in zip(*certificate.laws.values(), strict=True):
@@ -71,7 +71,7 @@ def order(certificate: Certificate) -> Iterator[str]:
 
 
 def line(laws: Sequence[Law], names: Sequence[str]) -> str:
-    """One law, as every layer keeps it."""
+    """Return the line of one law, with the result of every layer."""
     law = laws[0]
     sentence = f"{'with positions: ' if law.positions else ''}{law.sentence}"
     ratios = "".join(
@@ -81,14 +81,14 @@ def line(laws: Sequence[Law], names: Sequence[str]) -> str:
 
 
 def width(name: str) -> int:
-    """Of a column with this head."""
+    """Return the width of a column with this head."""
     return max(10, len(name) + 2)
 
 
 def record(
     learners: Sequence[Trained], certificate: Certificate, corpus: Corpus, seed: int
 ) -> dict[str, Any]:
-    """All of it as numbers; but for the seconds the same for the same arguments."""
+    """Return all results as numbers; equal arguments give equal results, except for seconds."""
     return {
         "seed": seed,
         "documents": {"train": len(corpus.train.labels), "test": len(corpus.test.labels)},
@@ -108,7 +108,7 @@ def record(
 
 
 def learnt(learner: Trained) -> dict[str, Any]:
-    """One model as numbers."""
+    """Return one model as numbers."""
     epochs = [epoch._asdict() for epoch in learner.epochs]
     return {
         "parameters": parameters(learner.model),
@@ -118,7 +118,7 @@ def learnt(learner: Trained) -> dict[str, Any]:
 
 
 def recorded(judged: Judged) -> dict[str, Any]:
-    """One curve as numbers."""
+    """Return one curve as numbers."""
     return {
         "name": judged.name,
         "right": judged.right,
@@ -129,5 +129,5 @@ def recorded(judged: Judged) -> dict[str, Any]:
 
 
 def finite(x: float) -> float | None:
-    """A number as JSON has it, which knows neither infinity nor NaN."""
+    """Return a number for JSON, or None instead of infinity and NaN."""
     return float(x) if math.isfinite(x) else None

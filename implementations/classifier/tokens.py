@@ -1,11 +1,12 @@
-"""From text to numbers: a vocabulary of 1,000 pieces of words, learnt from the training texts.
+"""From text to token ids: a vocabulary of 1,000 word pieces, trained on the training texts.
 
-A text becomes [CLS] piece ... piece [SEP], cut after 256, and a batch is padded at the end with
-[PAD], number 0. The first token is therefore never a word: the model reads a text off [CLS].
+A text becomes [CLS] piece ... piece [SEP], cut after 256 tokens. A batch is padded at the end with
+[PAD], which has the id 0. The first token is therefore never a word; the model uses the output of
+[CLS].
 
-Source S3 trains a WordPiece vocabulary of this size. Here it is byte-pair encoding (Sennrich
-et al. 2016), as the library's WordPiece trainer numbers pieces in an order that differs from
-run to run, and these runs are to be repeated.
+The source of the text-classifier trains a WordPiece vocabulary of this size. Here it is byte-pair
+encoding (Sennrich et al. 2016), because the WordPiece trainer of the library numbers pieces in an
+order that differs from run to run, and these runs must be reproducible.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ PAD, UNKNOWN, FIRST, LAST = "[PAD]", "[UNK]", "[CLS]", "[SEP]"
 
 
 def trained(texts: Iterable[str]) -> Tokenizer:
-    """A tokenizer for texts like these."""
+    """Return a tokenizer trained on these texts."""
     tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -39,11 +40,11 @@ def trained(texts: Iterable[str]) -> Tokenizer:
 
 
 def encoded(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
-    """The numbers of the tokens of every text."""
+    """Return the token ids of every text."""
     return [encoding.ids for encoding in tokenizer.encode_batch(list(texts))]
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """One array of texts of different lengths, zeros after the end.   (B, L)"""
+    """Return one array of texts of different lengths, with zeros after their ends.   (B, L)"""
     tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
     return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True)

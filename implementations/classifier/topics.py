@@ -1,7 +1,7 @@
-"""What the five topics talk about: nouns, verbs and adjectives, some of them in common.
+"""The words of the five topics: nouns, verbs and adjectives, some of them shared.
 
-Many a word serves two topics ("pitch", "score", "string", "front", "stock", "platform"), as
-words do; so no single word settles what a text is about. The shared words serve all of them.
+Many words belong to two topics ("pitch", "score", "string", "front", "stock", "platform"), so that
+no single word decides the topic of a text. The words of SHARED belong to all topics.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ class Words(NamedTuple):
 
 
 def words(nouns: str, verbs: str, adjectives: str) -> Words:
-    """Three lists of words, each written as one line of text."""
+    """Return three lists of words, each from one line of text."""
     return Words(*(tuple(text.split()) for text in (nouns, verbs, adjectives)))
 
 

@@ -1,8 +1,8 @@
-"""The training loop of source S3: AdamW at 1e-3, batches of 32, cross-entropy.
+"""The training loop of the published text-classifier: AdamW at 1e-3, batches of 32, cross-entropy.
 
-All models see the same texts in the same order. They take turns, one epoch each, and what is
-measured is processor time: on a machine that others use too, times taken one after the other
-would compare the hours of the day.
+All models get the same texts in the same order. They take turns, one epoch each, and the time
+measured is processor time. On a machine with other users, the times of one model after the other
+would also depend on the load at that hour.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,30 +23,30 @@ Model = TypeVar("Model", bound=nn.Module)
 
 
 class Encoded(NamedTuple):
-    """Texts as the numbers of their tokens, and their labels."""
+    """Texts as token ids, and their labels."""
 
     tokens: list[list[int]]
     labels: list[int]
 
     def batches(self, order: Sequence[int]) -> Iterator[Batch]:
-        """The texts in this order, 32 at a time, each batch padded to its longest."""
+        """Yield the texts in this order, 32 at a time, each batch padded to its longest text."""
         for start in range(0, len(order), BATCH):
             part = order[start : start + BATCH]
             labels = torch.tensor([self.labels[i] for i in part])
             yield padded([self.tokens[i] for i in part]), labels
 
     def shuffled(self, seed: int, epoch: int) -> Iterator[Batch]:
-        """The order of one epoch, which depends on the seed and on nothing else."""
+        """Yield the batches of one epoch, in an order that depends only on seed and epoch."""
         order = np.random.default_rng((seed, epoch)).permutation(len(self.tokens))
         return self.batches(order.tolist())
 
     def in_order(self) -> Iterator[Batch]:
-        """The texts as they come."""
+        """Yield the batches in the order of the texts."""
         return self.batches(range(len(self.tokens)))
 
 
 class Epoch(NamedTuple):
-    """How far a model is after an epoch."""
+    """Losses and accuracy of a model after an epoch."""
 
     train_loss: float
     test_loss: float
@@ -54,7 +54,7 @@ class Epoch(NamedTuple):
 
 
 class Learner(Generic[Model]):
-    """A model on its way, with its optimiser, its past, and the time that it took."""
+    """A model in training, with its optimiser, its results so far, and its training time."""
 
     def __init__(self, name: str, model: Model) -> None:
         self.name, self.model = name, model
@@ -63,7 +63,7 @@ class Learner(Generic[Model]):
         self.seconds = 0.0
 
     def step(self, batch: Batch) -> float:
-        """The loss on one batch, before a step is taken down its gradient."""
+        """Take one optimiser step on a batch, and return the loss before it."""
         ids, labels = batch
         self.optimiser.zero_grad()
         loss = cross_entropy(self.model(ids), labels)
@@ -72,7 +72,7 @@ class Learner(Generic[Model]):
         return loss.item()
 
     def epoch(self, train: Encoded, test: Encoded, seed: int, told: Callable[[], object]) -> None:
-        """Learn from every training text once, then look at the others."""
+        """Train on every training text once, then evaluate on the test texts."""
         start, total = process_time(), 0.0
         for batch in train.shuffled(seed, len(self.epochs)):
             total += self.step(batch) * len(batch[1])
@@ -83,7 +83,7 @@ class Learner(Generic[Model]):
 
 
 def tested(model: nn.Module, test: Encoded) -> tuple[float, float]:
-    """The mean loss, and the share of texts whose class is found."""
+    """Return the mean loss, and the share of texts whose class is correct."""
     loss, right = 0.0, 0
     with torch.no_grad():
         for ids, labels in test.in_order():

@@ -1,12 +1,12 @@
-"""The same model, computed otherwise: what rounding does to it, and what it could do at most.
+"""Variations of a model: another order of summation, and perturbations as large as rounding errors.
 
-`heads_reversed` sums the output of the layer in another order: the same function up to rounding.
+`heads_reversed` changes the order of summation in the layer: the same function up to rounding.
 
-`jostled` is what rounding could do. The computed value of a linear map W x is exactly
-(W + dW) x with |dW| <= n u |W|, for sums of n terms in any order (Higham 2002, section 3.5). So
-every parameter behind the embedding is off by n u, up or down by a coin, anew at every step,
-forward and backward alike. Here n counts all the roundings that a term meets on its way through
-the layer, those of the softmax too; what rounding does is nearer to sqrt(n) u.
+`jostled` bounds the effect of rounding. The computed value of a linear map W x is exactly (W + dW)
+x with |dW| <= n u |W|, for sums of n terms in any order (Higham 2002, section 3.5). So every
+parameter except the embedding is changed by n u, up or down at random, at every step, in the
+forward and the backward pass. Here n counts all roundings that affect a term in the layer,
+including those of the softmax. Actual rounding errors are closer to sqrt(n) u.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,21 +24,21 @@ Change = Callable[[State, int], State]  # parameters and number of tokens; param
 
 
 class Varied(nn.Module):
-    """A model whose parameters are changed at every call, and learnt unchanged."""
+    """A model whose parameters are changed in every call, while training updates the originals."""
 
     def __init__(self, model: TextClassifier, change: Change) -> None:
         super().__init__()
         self.model, self.change = model, change
 
     def forward(self, ids: Tensor) -> Tensor:
-        """What the model says with the changed parameters."""
+        """Return the output of the model with the changed parameters."""
         state = dict(self.change(dict(self.model.named_parameters()), ids.shape[1]))
         found: Tensor = functional_call(self.model, state, (ids,))
         return found
 
 
 def heads_reversed(state: State, _: int) -> State:
-    """The last head first, under torch's names; the columns of the last projection come along."""
+    """Return the state with the heads reversed, including columns of the output projection."""
     weight, bias = state["layer.in_proj_weight"], state["layer.in_proj_bias"]
     out = state["layer.out_proj.weight"]
     return {
@@ -50,7 +50,7 @@ def heads_reversed(state: State, _: int) -> State:
 
 
 def jostled(seed: int) -> Change:
-    """Every parameter but the embedding off by n u, up or down by the coins of a seed."""
+    """Return a change of every parameter except the embedding by n u, up or down at random."""
     chance = torch.Generator().manual_seed(seed)
 
     def change(state: State, L: int) -> State:
@@ -65,8 +65,8 @@ def jostled(seed: int) -> Change:
 
 
 def roundings(L: int) -> float:
-    """How many roundings a term meets in the layer, with L tokens to attend to.
+    """Return the number of roundings of a term in the layer, with L tokens to attend to.
 
-    Projection, score, scale, exponential, sum and quotient, mixture, last projection.
+    Projection, score, scale, exponential, sum and quotient, weighted mean, output projection.
     """
     return (WIDTH + 1) + WIDTH // HEADS + 2 + C_EXP + L + C_DIV + L + (WIDTH + 1)

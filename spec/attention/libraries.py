@@ -1,11 +1,11 @@
-"""What deployed attention can be asked, and the questions that libraries answer differently.
+"""Options of deployed attention, and the questions that libraries answer differently.
 
-    OPTIONS     what may be asked beside q, k and v, in one paragraph each
+    OPTIONS     what a function may take in addition to q, k and v, in one paragraph each
     QUESTIONS   what the name of an option leaves open, and the answers that are in use
-    Library     one interface: its name for each option, its answers, and where they were read
+    Library     one interface: its name for each option, its answers, and its sources
 
-The interfaces stand in `deployed`; the page `spec/options.md` is made of both. An answer that is a
-choice of a convention has the name that `conventions.CONVENTIONS` has for it.
+The interfaces are in `deployed`. The page `spec/options.md` is generated from both. An answer that
+is a choice of a convention has the name of that choice in `conventions.CONVENTIONS`.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Option:
-    """What may be asked of a function.
+    """An option that an attention function may have.
 
-    word: what it is asked by here, in `options.PARAMETERS` or of a record; empty without one.
-    text: what it means, in the symbols of the page.
+    word: its name in `options.PARAMETERS`, or of an attribute of `Implementation`; empty if it has
+    none. text: its meaning, in the symbols of the page.
     """
 
     name: str
@@ -27,10 +27,10 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """What is left open.
+    """A question that the name of an option leaves open.
 
-    name: of the convention where it is one of `conventions.CONVENTIONS`. about: the name of an
-    option. text: the question. choices: the answers that somebody gives.
+    name: the name of the convention, if `conventions.CONVENTIONS` has one. about: the name of the
+    option. text: the question. choices: the answers that libraries give.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Source:
     paths: tuple[str, ...]
 
     def url(self, path: str) -> str:
-        """Where a reader finds a file."""
+        """The address of a file."""
         return f"https://github.com/{self.repository}/blob/{self.commit}/{path}"
 
 
@@ -56,8 +56,9 @@ class Source:
 class Library:
     """One interface.
 
-    called: what it calls an option, by the option's name. says: its answers, by the question's
-    name, several where a caller can have either or where two paths of it differ.
+    called: its names of options, by the names that they have here. says: its answers, by the name
+    of the question. It has several answers if a caller can choose, or if two of its code paths
+    differ.
     """
 
     name: str
@@ -70,106 +71,126 @@ _OPTIONS = (
     Option(
         "causal",
         "is_causal",
-        "Nothing later is seen: r_j <= p_i. Where N is not M, p_i depends on the corner of the "
-        "matrix that the diagonal starts from: p_i = i from the top left, p_i = i + M - N from "
-        "the bottom right, where the last query is the last key's.",
+        "A query may not attend to later keys: r_j <= p_i. If N is not M, p_i depends on the "
+        "alignment of the causal diagonal: p_i = i for top-left, p_i = i + M - N for bottom-right, "
+        "where the last query has the position of the last key.",
     ),
     Option(
         "window",
         "window_size",
-        "Only keys near the query's own place are seen: p_i - L <= r_j <= p_i + R. (L, 0) is a "
-        "sliding window; (no bound, 0) is causality. flash-attn 2 writes that (-1, 0); flash-attn "
-        "4, whose word for no bound is None, takes (-1, 0) for no window at all.",
+        "A query may attend only to keys near its position: p_i - L <= r_j <= p_i + R. (L, 0) is a "
+        "sliding window, and (no bound, 0) is causality. flash-attn 2 writes causality as (-1, 0). "
+        "flash-attn 4 writes None for no bound, and treats (-1, 0) as no window.",
     ),
     Option(
-        "cap",
+        "soft-cap",
         "softcap",
-        "No score exceeds c: cap(s) = c tanh(s / c). What hides a key comes after it, or hidden "
-        "keys would come back at -c.",
+        "No score exceeds c: cap(s) = c tanh(s / c). Masks apply after it; otherwise masked keys "
+        "would have the score -c.",
     ),
     Option(
-        "logit sink",
+        "attention sink",
         "sinks",
         "One logit t_h for each head takes part in the softmax and has no value, so the weights "
-        "of a row sum to less than one. It is neither scaled nor capped nor hidden.",
+        "of a row sum to less than one. It is not scaled, not soft-capped and not masked.",
     ),
     Option(
-        "sink tokens",
+        "leading keys",
         "sink_size",
-        "The first n keys stay visible when a window has passed them: r_j >= p_i - L or r_j < n.",
+        "The n leading keys (sink tokens) stay visible when a window has moved past them: "
+        "r_j >= p_i - L or r_j < n.",
     ),
     Option(
-        "slopes",
+        "ALiBi slopes",
         "alibi_slopes",
-        "Linear biases (ALiBi): m_h times the distance is taken off. Of a causal row, m_h p_i is "
-        "the same for every key: an implementation that adds m_h r_j alone (flash-attn 2 does) "
-        "has the same output and another lse.",
+        "Linear biases: m_h times the distance is subtracted from the score. In a causal row, "
+        "m_h p_i is the same for every key. An implementation that adds only m_h r_j (flash-attn 2 "
+        "does) has the same output and a different lse.",
     ),
     Option(
         "positions",
         "query_positions",
-        "p and r are given instead of counted; causality, windows and slopes go by them.",
+        "The caller gives p and r; causality, windows and slopes use them.",
     ),
     Option(
         "packing",
         "query_segments",
-        "Several texts share one sequence, and a key is seen by its own text only: seg_i = seg_j. "
-        "Corners and positions start again in each text.",
+        "Several sequences share one array. A query may attend only to keys of its segment: "
+        "seg_i = seg_j. Positions are counted, and diagonals aligned, within each segment.",
     ),
     Option(
         "pages",
         "block_table",
-        "Keys and values lie in pages of a pool, in any order; a table says which page is next. "
-        "The mathematics is as before: what lies behind a text's length must not be seen.",
+        "Keys and values are stored in pages of a pool, in any order. A table lists the pages of "
+        "each sequence. The mathematics is the same; positions after the length of a sequence are "
+        "masked.",
     ),
     Option(
         "log-sum-exp",
         "lse",
-        "lse_i is returned with the output. Two parts of the keys merge by it: "
-        "o = (e^lse o + e^lse' o') / (e^lse + e^lse').",
+        "lse_i is returned with the output. With it, the outputs of two parts of the keys can be "
+        "merged: o = (e^lse o + e^lse' o') / (e^lse + e^lse').",
     ),
 )
 OPTIONS: Mapping[str, Option] = {option.name: option for option in _OPTIONS}
 
 CORNERS = ("top-left", "bottom-right")
 _QUESTIONS = (
-    Question("causal", "causal", "the corner of the diagonal, N not M", CORNERS),
-    Question("window-alignment", "window", "the corner that windows go by, N not M", CORNERS),
+    Question("causal", "causal", "alignment of the causal diagonal, N not M", CORNERS),
+    Question("window-alignment", "window", "alignment of windows, N not M", CORNERS),
     Question(
         "left-bound",
         "window",
-        "a left bound of W",
-        ("W keys and the query's own", "W keys with the query's own"),
+        "meaning of a left bound W",
+        (
+            "W keys in addition to the key at the query position",
+            "W keys, the key at the query position included",
+        ),
     ),
-    Question("no-bound", "window", "no bound on one side", ("-1", "None", "a large number")),
-    Question("softcap", "cap", "a cap beside something added", ("before-bias", "after-bias")),
-    Question("no-cap", "cap", "no soft-cap", ("None", "0")),
-    Question("whose-slopes", "slopes", "whose slopes", ("the caller's", "fixed by H")),
-    Question("slopes-ahead", "slopes", "slopes on keys ahead", ("distance", "signed")),
-    Question("slopes-alignment", "slopes", "the corner that slopes go by, N not M", CORNERS),
+    Question(
+        "no-bound", "window", "value for no bound on one side", ("-1", "None", "a large number")
+    ),
+    Question(
+        "softcap",
+        "soft-cap",
+        "soft-cap together with an additive bias",
+        ("before-bias", "after-bias"),
+    ),
+    Question("no-cap", "soft-cap", "value for no soft-cap", ("None", "0")),
+    Question(
+        "whose-slopes", "ALiBi slopes", "source of the slopes", ("an argument", "computed from H")
+    ),
+    Question(
+        "slopes-ahead", "ALiBi slopes", "bias of keys ahead of the query", ("distance", "signed")
+    ),
+    Question("slopes-alignment", "ALiBi slopes", "alignment of ALiBi distances, N not M", CORNERS),
     Question(
         "mask-beside-causal",
         "causal",
-        "a mask given beside causality",
-        ("both hide", "the mask alone hides", "refused"),
+        "a mask given together with causality",
+        ("both apply", "only the mask applies", "raises an exception"),
     ),
+    Question("fully-masked", "causal", "output of a fully masked row", ("zero", "nan", "uniform")),
+    Question("lse-base", "log-sum-exp", "base of the logarithm", ("e", "2")),
+    Question("lse-sink", "log-sum-exp", "the term of the sink in lse", ("with", "without")),
     Question(
-        "fully-masked", "causal", "a row that sees nothing returns", ("zero", "nan", "uniform")
+        "fully-masked-lse", "log-sum-exp", "lse of a fully masked row", ("-inf", "+inf", "finite")
     ),
-    Question("lse-base", "log-sum-exp", "the base of the logarithm", ("e", "2")),
-    Question("lse-sink", "log-sum-exp", "the sink's term in lse", ("with", "without")),
-    Question("fully-masked-lse", "log-sum-exp", "lse of such a row", ("-inf", "+inf", "finite")),
     Question(
         "texts",
         "packing",
-        "texts are told apart by",
-        ("cumulative lengths", "lengths", "segment numbers", "a mask"),
+        "packed sequences are separated by",
+        ("cumulative lengths", "lengths", "segment ids", "a mask"),
     ),
     Question(
         "table",
         "pages",
-        "pages are found by",
-        ("a row of pages for each text", "one list and offsets into it", "the place of each key"),
+        "pages are looked up by",
+        (
+            "a row of pages for each sequence",
+            "one list and offsets into it",
+            "the index of each key in the pool",
+        ),
     ),
 )
 QUESTIONS: Mapping[str, Question] = {question.name: question for question in _QUESTIONS}

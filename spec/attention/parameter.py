@@ -1,4 +1,4 @@
-"""What a caller may say beside q, k and v, as a record: `spec.attention.options` has the rows."""
+"""Records for arguments in addition to q, k and v; `spec.attention.options` has the rows."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,16 +11,17 @@ from spec.subject import Refused
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """What a caller may say beside q, k and v.
+    """An argument in addition to q, k and v.
 
-    name: of the attribute of a Problem. noun: in words. spellings: what functions call it,
-    first the widely used one. neutral: what says nothing. plainer: values that are easier to
-    read than others, the plainest first. told: whether the arrays tell as much, so that a
-    function need not be told. put: a value for a function, whose own default is known; own: the
-    same of a problem, by the spellings that mean something else. added: what it is called where
-    it is numbers, by who has another name for truth values or takes none. single: an array that
-    has float32 where others have 16 bits. whole: one of integers, of 32 bits whatever the format
-    is. mate: the name of a parameter of which the same is said: who gives either asks for both.
+    name: the attribute of a Problem. noun: its name in words. spellings: its names in functions,
+    the most widely used one first. neutral: the value that means "not used". plainer: values that
+    are easier to read than others, the plainest first. told: whether the shapes of the arrays give
+    the value, so that a function need not take it. put: the value for a function, from the value
+    here and the default of the function. own: by name, the same from the problem, for names that
+    mean something else. added: names of an additive mask, in functions that have another name for a
+    boolean mask or take none. single: an array that is float32 where others have 16 bits. whole: an
+    array of 32-bit integers, whatever the format is. mate: the name of the other parameter of a
+    pair (queries and keys); a problem that gives one of them uses both.
     """
 
     name: str
@@ -38,37 +39,37 @@ class Parameter:
 
     @property
     def axes(self) -> str:
-        """Of an array: one may have length 1 and stand for all, leading ones may be left out."""
+        """The axes of an array: one of length 1 is broadcast, leading ones may be left out."""
         return Problem.axes.get(self.name, "")
 
     def dtype(self, problem: Problem) -> str:
-        """The format of an array."""
+        """The dtype of an array."""
         if self.whole:
             return "int32"
         return "float32" if self.single and problem.dtype in HALF else problem.dtype
 
     def value(self, problem: Problem) -> Any:
-        """What `problem` says; the neutral value where it says nothing."""
+        """The value in `problem`; the neutral value if the problem does not use it."""
         return getattr(problem, self.name)
 
     def asked(self, problem: Problem) -> bool:
-        """Whether `problem` says anything, by this parameter or by its mate."""
+        """Whether `problem` uses this parameter or its mate."""
         value = self.value(problem)
         if self.mate and value is None:
             value = getattr(problem, self.mate)
         return value is not None if self.neutral is None else bool(value != self.neutral)
 
     def given(self, problem: Problem) -> bool:
-        """Whether there is a value to hand over, which of two mates one may lack."""
+        """Whether there is a value to pass; one of two mates may have none."""
         return self.value(problem) is not None if self.mate else self.asked(problem)
 
     def handed(self, value: Any, problem: Problem, name: str, default: Any) -> Any:
-        """A value as a function has it that calls it by this name. Raises Refused: it cannot."""
+        """The value for a parameter of this name in a function. Raises Refused if there is none."""
         own = self.own.get(name)
         return self.put(value, default) if own is None else own(value, problem)
 
     def less(self, problem: Problem) -> Iterator[Problem]:
-        """The same problem with nothing said, and with plainer values than its own."""
+        """The same problem without this option, and then with plainer values."""
         if self.told or not self.asked(problem):
             return
         yield problem.but(**dict.fromkeys(filter(None, (self.name, self.mate)), self.neutral))
@@ -80,11 +81,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Option:
-    """A kind of problem that may be refused.
+    """A kind of problem that a function may not support.
 
-    capability: in words. holds: whether a problem is of this kind. small: what is other than
-    usual, sizes or attributes, in small problems of this kind, and of no other where that can be
-    (the usual ones have B = 2, H = G = 3, N = M = 4, D = E = 2). parameters: what asks for it.
+    capability: its name in words. holds: whether a problem is of this kind. small: sizes and
+    attributes that make small problems of this kind, and of no other if possible; all else is as
+    usual (B = 2, H = G = 3, N = M = 4, D = E = 2). parameters: those that such a problem uses.
     """
 
     capability: str
@@ -99,9 +100,9 @@ def mates(
     keys: tuple[str, ...],
     *others: Mapping[str, Callable[[Any, Problem], Any]],
 ) -> tuple[Parameter, Parameter]:
-    """Two parameters of integers, of queries and of keys, by how functions call them.
+    """Two integer parameters, for queries and for keys, from their names in functions.
 
-    others: how else they are told of either, and what they are told then.
+    others: other names for each of them, and the values that functions get under these names.
     """
     (one, *_), (other, *_), (mine, theirs) = queries, keys, others or ({}, {})
     return (
@@ -111,32 +112,34 @@ def mates(
 
 
 def bounded(window: Window, default: Any) -> Window:
-    """A window for a function; where its default is (-1, -1), no bound is -1 (flash-attn)."""
+    """A window for a function; if its default is (-1, -1), no bound is -1 (flash-attn)."""
     left, right = (-1 if bound is None and default == (-1, -1) else bound for bound in window)
     return left, right
 
 
 def or_zero(cap: float | None, default: Any) -> float | None:
-    """A cap for a function; where its default is 0, no cap is 0 (flash-attn)."""
+    """A soft-cap for a function; if its default is 0, no soft-cap is 0 (flash-attn)."""
     return 0.0 if cap is None and default == 0 else cap
 
 
 def beside(window: Window, problem: Problem) -> tuple[int, ...]:
-    """A window for who knows no bound that is none: one is beyond the text (JAX)."""
+    """A window without a value for no bound: a bound beyond the sequence instead (JAX)."""
     far = problem.N + problem.M
     return tuple(far if x is None else x for x in window)
 
 
 def with_itself(window: Window, problem: Problem) -> int:
-    """A window for who counts keys, the query's own among them (configurations of models).
+    """A window as a number of keys, the key at the query position included (model configurations).
 
-    Raises Refused: it has another bound than that to the left.
+    Raises Refused if the window has no left bound, or includes keys ahead of the query.
     """
     left, right = window
     if left is None or not (right == 0 or problem.causal):
-        raise Refused("a number of keys up to a query's own says nothing of those ahead")
+        raise Refused(
+            "a number of keys describes only a window with a left bound and nothing ahead"
+        )
     return left + 1
 
 
-# Names of a window, each in units of its own.
+# Names of a window whose values have other units.
 UNITS = {"local_window_size": beside, "sliding_window": with_itself}

@@ -37,7 +37,7 @@ def apart(problem: Problem) -> bool:
 def lengths(problem: Problem) -> tuple[Array, Array] | None:
     """The numbers of queries and keys in the only sequence of each batch element, before padding.
 
-    None if segments say more than that.   two of (B,)
+    None if a length does not describe the segments.   two of (B,)
     """
     if problem.query_segments is None or problem.key_segments is None:
         return None
@@ -54,7 +54,7 @@ def lengths(problem: Problem) -> tuple[Array, Array] | None:
 def of_queries(_: Array, problem: Problem) -> Array:
     """The number of queries before the padding, (B,).
 
-    Raises Refused if the segments say more than that.
+    Raises Refused if a length does not describe the segments.
     """
     return _told(problem)[0]
 
@@ -62,7 +62,7 @@ def of_queries(_: Array, problem: Problem) -> Array:
 def of_keys(_: Array, problem: Problem) -> Array:
     """The number of keys before the padding, (B,).
 
-    Raises Refused if the segments say more than that.
+    Raises Refused if a length does not describe the segments.
     """
     return _told(problem)[1]
 
@@ -70,17 +70,17 @@ def of_keys(_: Array, problem: Problem) -> Array:
 def _told(problem: Problem) -> tuple[Array, Array]:
     found = lengths(problem)
     if found is None:
-        raise Refused("a length tells of one text, and of padding behind it")
+        raise Refused("a length describes one sequence followed by padding, and not these segments")
     return found[0].astype(np.int32), found[1].astype(np.int32)
 
 
 def alike(segments: Array, problem: Problem) -> Array:
     """One array of segments for queries and keys.
 
-    Raises Refused if theirs differ.
+    Raises Refused if the segments of queries and of keys differ.
     """
     if apart(problem):
-        raise Refused("one array of segments is that of queries and of keys")
+        raise Refused("one array of segments cannot describe keys that differ from queries")
     return segments.astype(np.int32)
 
 

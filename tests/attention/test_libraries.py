@@ -39,7 +39,7 @@ def test_what_a_library_has_and_says_are_options_and_choices(library: Library) -
 
 @each
 def test_a_library_says_nothing_about_what_it_does_not_have(library: Library) -> None:
-    """What a row that sees nothing returns is asked of everybody."""
+    """The output of a fully masked row is a question to every library."""
     about = {QUESTIONS[name].about for name in library.says if name != "fully-masked"}
     assert about <= {*library.called}
 
@@ -73,4 +73,4 @@ def test_choices_of_conventions_have_their_names() -> None:
 
 def test_options_are_asked_by_words_that_are_ours() -> None:
     words = {word for parameter in PARAMETERS for word in parameter.spellings}
-    assert {OPTIONS[name].word for name in ("causal", "window", "cap")} <= words
+    assert {OPTIONS[name].word for name in ("causal", "window", "soft-cap")} <= words

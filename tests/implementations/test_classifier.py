@@ -1,4 +1,4 @@
-"""The classifier of S3: one loss curve for right layers, another for faulty ones, laws of order."""
+"""The text-classifier: losses of correct and of faulty layers, and laws of word order."""
 
 import numpy as np
 import pytest
@@ -17,11 +17,11 @@ from implementations.classifier.topics import TOPICS
 from implementations.systems.efficient_layer import EfficientLayer
 
 pytestmark = pytest.mark.classifier
-STEPS = 2  # a wrong gradient shows in the second
+STEPS = 2  # a wrong gradient changes the loss of the second
 
 
 class Answers(EfficientLayer):
-    """Has no number for an answer."""
+    """Returns NaN."""
 
     def attended(self, q, k, v):
         o, a = super().attended(q, k, v)
@@ -53,7 +53,7 @@ def test_it_has_the_published_number_of_parameters(name, positions):
     assert parameters(model) == VOCABULARY * WIDTH + layer + 65 * 128 + 129 * 5 == 89605
 
 
-def test_all_layers_begin_as_one_function(bench):
+def test_all_layers_compute_the_same_function_before_training(bench):
     ids = bench.batches[0][0][:1]
     models = [bench.model(layer) for layer in LAYERS.values()]
     within = Prediction(models[0], ids).of_scores
@@ -63,7 +63,7 @@ def test_all_layers_begin_as_one_function(bench):
     assert (within < 1e-9).all()
 
 
-def test_right_layers_learn_along_one_curve(certificate):
+def test_correct_layers_have_the_same_loss_curve(certificate):
     right = {judged.name: judged for judged in certificate.judged if judged.right}
     assert [*right] == [
         "naive",
@@ -78,20 +78,20 @@ def test_right_layers_learn_along_one_curve(certificate):
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_leaves_the_curve_by_far(certificate, fault):
+def test_losses_of_a_faulty_layer_are_far_from_the_curve(certificate, fault):
     judged = next(judged for judged in certificate.judged if judged.name == fault)
     assert not judged.right
     assert judged.ratio > 1000
     assert judged.holds
 
 
-def test_a_budget_is_what_rounding_does_and_no_more(certificate):
+def test_error_bound_of_the_losses_is_small(certificate):
     assert (certificate.budget > 0).all()
     assert (certificate.budget < 1e-12).all()
     assert np.abs(certificate.losses - np.log(5)).max() < 0.5
 
 
-def test_the_right_output_hides_wrong_weights_from_the_curve_but_not_from_the_law(bench, corpus):
+def test_wrong_weights_with_a_correct_output_break_a_law_only(bench, corpus):
     wrong, right = bench.model(AddsUpTheWeights), bench.model(EfficientLayer)
     batches = bench.batches[:2]
     assert (bench.curve(wrong, batches) == bench.curve(right, batches)).all()
@@ -111,12 +111,12 @@ def test_no_faulty_layer_is_certified(certificate, bench, layer):
     ("differences", "ratio"),
     [([0, 0], 0), ([1, 3], 1.5), ([np.nan, 0], np.inf), ([np.inf, 0], np.inf)],
 )
-def test_the_worst_step_counts(differences, ratio):
+def test_ratio_is_that_of_the_worst_step(differences, ratio):
     assert Judged("", True, np.array(differences, float), np.array([1.0, 2.0])).ratio == ratio
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_without_positions_the_order_of_words_does_nothing(certificate, name):
+def test_without_positions_word_order_has_no_influence(certificate, name):
     found = {law.sentence: law for law in certificate.laws[name] if not law.positions}
     assert {sentence: law.same for sentence, law in found.items()} == {
         "the words turn, the same answer": True,
@@ -129,7 +129,7 @@ def test_without_positions_the_order_of_words_does_nothing(certificate, name):
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_with_positions_it_does(certificate, name):
+def test_with_positions_word_order_has_an_influence(certificate, name):
     found = {law.sentence: law for law in certificate.laws[name] if law.positions}
     assert {sentence: law.same for sentence, law in found.items()} == {
         "the words turn, another answer": False,
@@ -140,7 +140,7 @@ def test_with_positions_it_does(certificate, name):
 
 
 @pytest.mark.parametrize("positions", [False, True])
-def test_a_law_is_broken_by_the_other_kind_of_model(bench, corpus, positions):
+def test_model_with_other_positions_breaks_the_laws(bench, corpus, positions):
     model = bench.model(EfficientLayer, positions=positions)
     found = list(laws(model, corpus.tokenizer, positions=not positions))
     broken = [law.sentence for law in found if not law.holds]
@@ -151,7 +151,7 @@ def test_a_law_is_broken_by_the_other_kind_of_model(bench, corpus, positions):
         assert broken == ["the words turn, another answer", "equal tokens, unequal rows"]
 
 
-def test_predictions_of_texts_in_a_batch_are_those_of_each_alone_if_none_is_padded(bench, corpus):
+def test_prediction_in_a_batch_without_padding_equals_that_alone(bench, corpus):
     model = bench.model(EfficientLayer)
     ids = torch.tensor([[2, 10, 20, 30, 3], [2, 40, 50, 60, 3]])
     within = Prediction(model, ids[:1]).of_scores
@@ -161,7 +161,7 @@ def test_predictions_of_texts_in_a_batch_are_those_of_each_alone_if_none_is_padd
     assert corpus.tokenizer.token_to_id("[PAD]") == 0
 
 
-def test_our_own_corpus_is_even_and_repeats_itself():
+def test_generated_corpus_is_balanced_and_reproducible():
     documents = load(None, seed=3)
     assert (len(documents.train), len(documents.test)) == (918, 307)
     assert documents == load(None, seed=3)
@@ -177,7 +177,7 @@ def test_no_topic_has_a_word_in_every_text():
         assert max(sum(noun in words for words in own) for noun in topic.nouns) < 0.9 * len(own)
 
 
-def test_the_vocabulary_has_a_thousand_entries_and_repeats_itself():
+def test_vocabulary_has_a_thousand_entries_and_is_reproducible():
     texts = [text for text, _ in load(None, seed=0).train]
     one, other = trained(texts), trained(texts)
     assert one.get_vocab_size() == VOCABULARY

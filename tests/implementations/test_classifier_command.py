@@ -1,4 +1,4 @@
-"""The classifier from the command line: exit codes, what is printed, drawn and kept, datasets."""
+"""The command line of the classifier: exit codes, output, pictures, files and datasets."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 class Quick:
-    """What the quick run printed, kept and drew.
+    """The output, the files and the pictures of a quick run.
 
-    epochs, steps: of the run; those of `--quick` itself are not given by options, and it is run as
-    people start it, by a process that has imported nothing.
+    epochs, steps: those of the run. If they are those of `--quick` itself, no options give them,
+    and the command runs in a new process, as on a command line.
     """
 
     def __init__(self, folder: Path, epochs: int, steps: int) -> None:
@@ -62,7 +62,7 @@ def quick(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_the_quick_run_certifies_and_prints_three_tables(quick):
     assert quick.done.returncode == 0, quick.done.stdout + quick.done.stderr
-    assert quick.done.stderr == ""  # a progress bar is for who looks at it
+    assert quick.done.stderr == ""  # no progress bar unless it is a terminal
     heading, curves, order, drawn, verdict = quick.done.stdout.split("\n\n")
     assert heading.startswith(f"918 + 307 documents, 5 classes, {quick.epochs} epochs")
     rows = [line.split() for line in heading.splitlines()[3:]]
@@ -77,7 +77,7 @@ def test_the_quick_run_certifies_and_prints_three_tables(quick):
     assert verdict == "certified\n"
 
 
-def test_its_numbers_can_be_read(quick):
+def test_its_json_file_has_the_numbers(quick):
     found = json.loads(quick.file.read_text())
     assert found["certificate"]["passed"] is True
     assert len(found["certificate"]["losses"]) == len(found["certificate"]["budget"]) == quick.steps
@@ -90,7 +90,7 @@ def test_its_numbers_can_be_read(quick):
     assert found["classes"] == ["weather", "railway", "kitchen", "orchestra", "football"]
 
 
-def test_its_pictures_are_pictures(quick):
+def test_its_pictures_are_valid_files(quick):
     assert {file.name for file in quick.folder.iterdir()} == {
         "losses.png",
         "differences.png",
@@ -112,7 +112,7 @@ def test_a_folder_in_the_published_format(folder, capsys, tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_runs_repeat_each_other_but_for_the_seconds(folder, tmp_path):
+def test_runs_are_reproducible_except_for_seconds(folder, tmp_path):
     found = []
     for name in ("one.json", "other.json"):
         assert (
@@ -178,7 +178,7 @@ def test_pictures_need_matplotlib_and_the_rest_needs_more(capsys, monkeypatch):
     refused(capsys, "tokenizers cannot be found: pip install 'attention-spec[classifier]'")
 
 
-def test_files_are_written_all_or_none(tmp_path):
+def test_all_files_are_written_or_none(tmp_path):
     good = tmp_path / "good.txt"
     good.write_bytes(b"old")
     with pytest.raises(Unusable, match="cannot be written"):

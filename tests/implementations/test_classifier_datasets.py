@@ -1,4 +1,4 @@
-"""Datasets for the classifier: a folder, and a hub that is a server on this machine."""
+"""Datasets of the classifier: a folder, and a hub that a local server stands in for."""
 
 import threading
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.classifier
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A hub with one dataset, and another that is broken."""
+    """A hub with a dataset, and one for which it returns errors."""
 
     class Hub(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -27,7 +27,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             self.wfile.write(content)
 
         def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
+            """Print nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -62,7 +62,7 @@ def test_a_bad_folder_is_one_line_and_exit_code_2(train, test, message, capsys, 
     refused(capsys, message)
 
 
-def test_commas_and_quotes_are_read_as_well(tmp_path):
+def test_csv_files_are_read(tmp_path):
     rows = 'text,label\n"a storm, a gust",weather\na train,railway\n'
     for part in ("train", "test"):
         (tmp_path / f"{part}.csv").write_text(rows)
@@ -75,7 +75,7 @@ def test_commas_and_quotes_are_read_as_well(tmp_path):
 
 
 @pytest.mark.usefixtures("hub")
-def test_a_dataset_of_the_hub_is_split_as_the_source_does():
+def test_dataset_of_the_hub_is_split_as_in_the_source():
     found = load("owner/news", seed=0)
     assert (len(found.train), len(found.test)) == (18, 6)
     assert found.classes == ("sport", "tech")
@@ -92,14 +92,14 @@ def test_a_dataset_of_the_hub_is_split_as_the_source_does():
         ("owner/broken", "owner/broken cannot be loaded from the hub: http://127.0.0.1:"),
     ],
 )
-def test_what_the_hub_lacks_is_one_line_and_exit_code_2(name, message, capsys):
+def test_missing_dataset_is_one_line_and_exit_code_2(name, message, capsys):
     assert command_line.main(["--dataset", name, *FEW]) == 2
     refused(capsys, message)
 
 
 def test_no_hub_is_one_line_and_exit_code_2(capsys, monkeypatch):
     with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
-        port = server.server_port  # of nobody, once this is closed
+        port = server.server_port  # no server listens on it once this one is closed
     monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{port}")
     assert command_line.main(["--dataset", "SetFit/bbc-news", *FEW]) == 2
     refused(capsys, f"SetFit/bbc-news cannot be loaded from the hub: http://127.0.0.1:{port}: ")

@@ -1,4 +1,4 @@
-"""S1: as far from torch as published; its softmax overflows exactly where exp does."""
+"""einsum-layer: agreement with torch as published, and overflow only where exp overflows."""
 
 from importlib.util import find_spec
 
@@ -21,10 +21,10 @@ if find_spec("torch"):
 pytestmark = pytest.mark.torch
 
 
-def test_it_is_as_far_from_torch_as_published() -> None:
+def test_distance_to_torch_is_the_published_one() -> None:
     distances = []
     with same_draws():
-        for _ in range(9):  # the source looked once; the median depends less on the draw
+        for _ in range(9):  # the source has one draw; the median of nine varies less
             x = torch.randn(8, 80, 12)
             theirs = torch.nn.MultiheadAttention(12, 2, bias=False, batch_first=True)
             with torch.no_grad():
@@ -40,7 +40,7 @@ def test_it_is_as_far_from_torch_as_published() -> None:
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_the_layer_takes_torch_s_weights_and_three_sequences(bias: bool) -> None:
+def test_layer_loads_weights_of_torch_and_takes_three_sequences(bias: bool) -> None:
     with same_draws():
         theirs = torch.nn.MultiheadAttention(E, H, bias=bias, batch_first=True).double()
         ours = einsum_layer.EinsumLayer(E, H, bias=bias).double()
@@ -49,10 +49,10 @@ def test_the_layer_takes_torch_s_weights_and_three_sequences(bias: bool) -> None
 
 
 @pytest.mark.parametrize(("dtype", "last"), [("float32", 88.7), ("float64", 709.7)])
-def test_the_published_softmax_is_nan_past_the_last_exponent_and_right_before(
+def test_published_softmax_is_nan_where_exp_overflows_and_right_elsewhere(
     dtype: str, last: float
 ) -> None:
-    for top in (last, last + 0.1):  # a score beside one of 0
+    for top in (last, last + 0.1):  # one score is 0, the other is this
         number = float(np.dtype(dtype).type(top))
         scores = torch.tensor([[[[number, 0.0]]]], dtype=getattr(torch, dtype))
         safe = einsum_layer.softmax(scores).double().numpy()
@@ -65,7 +65,7 @@ def test_the_published_softmax_is_nan_past_the_last_exponent_and_right_before(
         equal(published, safe, within=2 * of_weights(Problem(q, k, k, q, dtype=dtype)))
 
 
-def test_heads_divide_the_width_and_the_batch_comes_first() -> None:
+def test_bad_numbers_of_heads_and_bad_layouts_raise_an_exception() -> None:
     with pytest.raises(ValueError, match="3 heads do not divide a width of 7"):
         einsum_layer.projected(torch.zeros(2, 5, 7), torch.zeros(7, 7), 3)
     with pytest.raises(ValueError, match="3 heads must divide a width of 7"):
@@ -74,8 +74,8 @@ def test_heads_divide_the_width_and_the_batch_comes_first() -> None:
         einsum_layer.EinsumLayer(E, H, batch_first=False)
 
 
-def test_other_strides_may_add_up_in_another_order() -> None:
-    """A problem of seed 10 has equal batch elements, and lies in memory otherwise without them."""
+def test_other_strides_may_give_another_order_of_summation() -> None:
+    """Seed 10 has a problem with equal batch elements; one of them alone has other strides."""
     one = implementation(einsum_layer.attend)
     clause = about("attention")["P4"]
     assert found(clause, one, "float32", seed=10).violation is None

@@ -1,8 +1,8 @@
-"""The published systems before the specification: what is right keeps every clause that binds
-it, and each published fault is refused by the clauses that are about it.
+"""Test the published systems: correct ones pass every clause that applies to them.
 
-Who would refuse a kind of problem declares that it does not answer it, so that nothing here
-passes because nobody answered.
+Each published bug fails the clauses that are about it. A system that does not support a kind of
+problem declares this. So no clause can pass here because the system raised an exception for all its
+problems.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ from tests.night import deep
 SEEDS = range(20)
 PLACE = "implementations.systems"
 
-# What is refused: several query heads for a key head; arrays without entries; a bias on scores.
+# Not supported: several query heads for a key head; empty arrays; a bias on the scores.
 UNANSWERED: Mapping[str, set[str]] = {
     "list_of_heads:attend": {Capability.GROUPS, Capability.EMPTY},
     "einsum_layer:attend": {Capability.GROUPS, Capability.EMPTY},
@@ -45,7 +45,7 @@ UNANSWERED: Mapping[str, set[str]] = {
     "torch_names:PaddedLayer": {OfLayer.UNBATCHED, OfLayer.EACH_HEAD},
     "positions:SinusoidalPositions": {positions.Capability.LONG},
 }
-# What a layer does not have beside that. Clauses that need it are not put.
+# What a layer does not have in addition. Clauses that need it are not run.
 MASKS = {OfLayer.MASK, OfLayer.BIAS, OfLayer.HEAD_MASK, OfLayer.CAUSAL}
 LACKS: Mapping[str, set[str]] = {
     "torch_names:ListOfHeadsLayer": {OfLayer.WEIGHTS, OfLayer.PADDING},
@@ -54,14 +54,15 @@ LACKS: Mapping[str, set[str]] = {
     "efficient_layer:EfficientLayer": {OfLayer.PADDING},
     "torch_names:PaddedLayer": {OfLayer.WEIGHTS, OfLayer.GRADIENTS, OfLayer.STEP},
 }
-# What a right system breaks that only should hold: a hidden NaN meets a weight of zero.
+# A `should` clause that a correct system fails: NaN in a masked value, times a weight of zero.
 BROKEN: Mapping[str, set[str]] = {"valid_lengths:attend": {"M8"}}
 
 
 class Fault(NamedTuple):
-    """A published fault: where it is kept, who refuses it, who must not, and its mistakes.
+    """A published bug: its system and its name, clauses that reject it, and its known bugs.
 
-    spared_by: all clauses on layers that name none of these mistakes, unless it is given.
+    spared_by: clauses that it passes; by default, all clauses on layers that catch none of these
+    known bugs.
     """
 
     system: str
@@ -73,7 +74,7 @@ class Fault(NamedTuple):
 
     @property
     def spares(self) -> AbstractSet[str]:
-        """The clauses that hold for it."""
+        """The clauses that it passes."""
         layers = about("layer").items()
         others = {number for number, clause in layers if not clause.catches & self.mistakes}
         return self.spared_by or others - self.refused_by
@@ -81,13 +82,13 @@ class Fault(NamedTuple):
 
 FAULTS = (
     Fault(
-        *("S0", "published_faults:differentiates_softmax_by_element", "numpy"),
+        *("list-of-heads", "published_faults:differentiates_softmax_by_element", "numpy"),
         refused_by={"A2", "A3", "S11", "S12", "K2"},
         spared_by={"A1", "A4", "V7", "V8"},
         mistakes={"differentiates_softmax_by_element"},
     ),
     Fault(
-        *("S0", "published_faults:DiagonalForTheJacobian", "numpy"),
+        *("list-of-heads", "published_faults:DiagonalForTheJacobian", "numpy"),
         refused_by={"L3", "L14", "L18", "L22"},
         spared_by={"L1", "L2", "L16", "L17", "L19", "L20", "L21", "L44"},
         mistakes={
@@ -96,30 +97,30 @@ FAULTS = (
         },
     ),
     Fault(
-        *("S1", "published_faults_torch:attends_without_the_maximum", "torch"),
+        *("einsum-layer", "published_faults_torch:attends_without_the_maximum", "torch"),
         refused_by={"A1", "S10"},
         spared_by={"B10", "T1", "T2", "T3", "T9"},
         mistakes={"skips_the_maximum"},
     ),
     Fault(
-        *("S1", "published_faults_torch:WithoutTheMaximum", "torch"),
+        *("einsum-layer", "published_faults_torch:WithoutTheMaximum", "torch"),
         refused_by={"L1", "L4"},
         spared_by={"L16", "L33", "L42", "L44"},
         mistakes={"exponentiates_the_scores_as_they_are"},
     ),
     Fault(
-        *("S3", "published_faults_torch:AlwaysAverages", "torch"),
+        *("text-classifier", "published_faults_torch:AlwaysAverages", "torch"),
         refused_by={"L4", "L6", "L7"},
         mistakes={"shows_the_mean_for_every_head"},
     ),
     Fault(
-        *("S4", "published_faults:attends_to_nothing_as_nan", "numpy"),
+        *("valid-lengths", "published_faults:attends_to_nothing_as_nan", "numpy"),
         refused_by={"A1", "M9"},
         spared_by={"S1", "S10", "V1", "M1", "M3", "M10"},
         mistakes={"gives_idle_queries_nan"},
     ),
     Fault(
-        *("S4", "published_faults:NothingIsNaN", "numpy"),
+        *("valid-lengths", "published_faults:NothingIsNaN", "numpy"),
         refused_by={"L1", "L31"},
         mistakes={"gives_idle_queries_of_a_layer_nan"},
     ),
@@ -137,9 +138,9 @@ def marks(backend: str) -> Any:
 
 @cache
 def record(name: str, backend: str) -> Subject:
-    """A system, or a fault, as the record that clauses are put to."""
+    """A system, or a bug, as a record to run clauses on."""
     if backend == "torch" and not find_spec("torch"):
-        raise AssertionError("what needs torch is not collected without it")
+        raise AssertionError("tests that need torch are not collected without it")
     module, _, inner = name.partition(":")
     target = getattr(import_module(f"{PLACE}.{module}"), inner)
     if inner == "feed_forward":
@@ -158,8 +159,8 @@ CASES = [pytest.param(n, b, id=n, marks=marks(b)) for n, b in RIGHT.items()]
 
 @pytest.mark.parametrize("examples", [1, deep(QUICK)])
 @pytest.mark.parametrize(("name", "backend"), CASES)
-def test_a_right_system_keeps_every_clause(name: str, backend: str, examples: int) -> None:
-    """In float32; `deep` puts more problems, in float64 too."""
+def test_correct_system_passes_every_clause(name: str, backend: str, examples: int) -> None:
+    """In float32; `deep` runs more problems, and float64."""
     one, broken = record(name, backend), BROKEN.get(name, set())
     assert all(CLAUSES[number].force == "should" for number in broken)
     assert bound(one)
@@ -189,7 +190,7 @@ def test_there_are_no_false_alarms(name: str, backend: str, seed: int) -> None:
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=marks(RIGHT[n])) for n in LACKS], ids=list(LACKS)
 )
-def test_what_a_layer_does_not_have_is_known(name: str) -> None:
+def test_missing_capabilities_of_a_layer_are_declared(name: str) -> None:
     functions = {OfLayer.GRADIENTS, OfLayer.STEP, OfLayer.STATE, OfLayer.CALL}
     every = KINDS | functions | {OfLayer.WEIGHTS, OfLayer.EVALUATION}
     lacks = LACKS[name] | UNANSWERED.get(name, set())
@@ -200,7 +201,7 @@ def test_what_a_layer_does_not_have_is_known(name: str) -> None:
 @pytest.mark.parametrize(
     "fault", [pytest.param(f, id=f.name.split(":")[1], marks=marks(f.backend)) for f in FAULTS]
 )
-def test_a_published_fault_is_refused_for_what_is_wrong(fault: Fault) -> None:
+def test_published_bug_fails_the_clauses_about_it(fault: Fault) -> None:
     one = record(fault.name, fault.backend)
     for number in sorted(fault.refused_by):
         assert found(CLAUSES[number], one, "float32").violation is not None, number
@@ -210,7 +211,7 @@ def test_a_published_fault_is_refused_for_what_is_wrong(fault: Fault) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[f.name.split(":")[1] for f in FAULTS])
-def test_a_published_fault_is_among_the_mistakes(fault: Fault) -> None:
+def test_published_bug_is_a_known_bug(fault: Fault) -> None:
     assert fault.mistakes <= {*MISTAKES, *OF_LAYERS}
     for mistake in fault.mistakes:
         assert any(mistake in CLAUSES[number].catches for number in fault.refused_by)

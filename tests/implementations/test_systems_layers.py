@@ -1,4 +1,4 @@
-"""S3: the function, the naive and the efficient layer, and positions."""
+"""text-classifier: the function, the naive and the efficient layer, and positions."""
 
 import math
 from importlib.util import find_spec
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.torch
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_the_naive_weights_stacked_are_the_efficient_layer_s(bias: bool) -> None:
+def test_efficient_layer_with_stacked_naive_weights_equals_naive_layer(bias: bool) -> None:
     with same_draws():
         naive, efficient = NaiveLayer(E, H, bias=bias).double(), EfficientLayer(E, H, bias).double()
         theirs = torch.nn.MultiheadAttention(E, H, bias=bias, batch_first=True).double()
@@ -35,7 +35,7 @@ def test_the_naive_weights_stacked_are_the_efficient_layer_s(bias: bool) -> None
         alike(naive, other, *three())
 
 
-def test_the_naive_layer_stacks_head_above_head_and_takes_it_back() -> None:
+def test_stacked_weights_of_the_naive_layer_can_be_loaded_again() -> None:
     with same_draws():
         naive, again = NaiveLayer(E, H), NaiveLayer(E, H)
     state = stacked(naive)
@@ -53,7 +53,7 @@ def test_the_naive_layer_stacks_head_above_head_and_takes_it_back() -> None:
         same_bits(one.detach().numpy(), other.detach().numpy())
 
 
-def test_layers_refuse_what_they_do_not_have() -> None:
+def test_unsupported_sizes_raise_an_exception() -> None:
     for layer in (NaiveLayer, EfficientLayer):
         with pytest.raises(ValueError, match="3 heads must divide a width of 7"):
             layer(7, 3)
@@ -63,7 +63,7 @@ def test_layers_refuse_what_they_do_not_have() -> None:
         scaled_dot_product_attention(torch.zeros(B, N, 11), torch.zeros(B, M, 13))
 
 
-def test_the_function_agrees_with_torch_s_on_the_published_shape() -> None:
+def test_function_agrees_with_torch_on_the_published_shape() -> None:
     (x,) = drawn((2, 3, 6))
     theirs = torch.nn.functional.scaled_dot_product_attention(*tensors(x, x, x)).numpy()
     ours, weights = scaled_dot_product_attention(torch.from_numpy(x))
@@ -74,7 +74,7 @@ def test_the_function_agrees_with_torch_s_on_the_published_shape() -> None:
 
 
 @pytest.mark.parametrize("width", [E, 64])
-def test_positions_are_points_on_circles(width: int) -> None:
+def test_positions_equal_sines_and_cosines_of_mpmath(width: int) -> None:
     table = positions.sinusoidal(positions.MAX_LENGTH, width).numpy()
     assert table.shape == (256, width)
     u = FORMATS["float64"].u
@@ -86,7 +86,7 @@ def test_positions_are_points_on_circles(width: int) -> None:
         equal(table[p, c], np.float64(want), within=within)
 
 
-def test_positions_are_added_up_to_their_number_in_the_format_of_the_tokens() -> None:
+def test_positions_are_added_in_the_dtype_of_the_tokens() -> None:
     add = positions.SinusoidalPositions(E, max_length=N).double()
     same_bits(add(torch.zeros(B, N, E, dtype=torch.float64))[1].numpy(), add.table.numpy())
     same_bits(add(torch.zeros(B, N, E))[1].numpy(), add.table.float().numpy())

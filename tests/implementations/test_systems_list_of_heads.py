@@ -1,4 +1,4 @@
-"""S0: gradients and a training step by hand, held to torch; the published ones are not."""
+"""list-of-heads: hand-written gradients and training step equal torch; published ones do not."""
 
 import math
 from importlib.util import find_spec
@@ -24,7 +24,7 @@ if find_spec("torch"):
 
 
 def system(L: int | None = None) -> tuple[Weights, list[Array]]:
-    """Weights; query, key, value, cotangent. Self-attention over L tokens, or N and M of them."""
+    """Weights; query, key, value, cotangent. L tokens, or N queries and M keys."""
     w = list_of_heads.drawn(E, H, np.random.default_rng(1))
     if L is None:
         return w, drawn((B, N, E), (B, M, E), (B, M, E), (B, N, E))
@@ -33,7 +33,7 @@ def system(L: int | None = None) -> tuple[Weights, list[Array]]:
 
 
 def joined(w: Weights) -> Parameters:
-    """The lists side by side, and every matrix to be multiplied from the left."""
+    """The lists concatenated, with every matrix transposed for multiplication from the left."""
     W_q, W_k, W_v = (np.hstack(x).T.copy() for x in w[:3])
     return Parameters(W_q, W_k, W_v, w.output.T.copy())
 
@@ -44,7 +44,7 @@ def budget_of(w: Weights, inputs: list[Array]) -> Budgets:
 
 
 def torch_of(w: Weights) -> Any:
-    """torch's layer with the same matrices."""
+    """The layer of torch with the same matrices."""
     p = joined(w)
     layer = torch.nn.MultiheadAttention(E, H, bias=False, batch_first=True).double()
     whole, out = tensors(np.concatenate([p.W_q, p.W_k, p.W_v]), p.W_o.copy())
@@ -59,7 +59,7 @@ def state(layer: Any, grad: bool = False) -> Parameters:
 
 @pytest.mark.torch
 @pytest.mark.parametrize("L", [None, 1, N])
-def test_gradients_are_those_of_autograd_and_so_is_the_step(L: int | None) -> None:
+def test_gradients_and_training_step_equal_those_of_torch(L: int | None) -> None:
     (w, inputs), rate = system(L), 0.125
     layer, (*arrays, dout) = torch_of(w), tensors(*inputs)
     layer(*arrays)[0].backward(dout)
@@ -68,14 +68,14 @@ def test_gradients_are_those_of_autograd_and_so_is_the_step(L: int | None) -> No
     compared(joined(got), state(layer, grad=True), budget)
 
     torch.optim.SGD(layer.parameters(), lr=rate).step()
-    u = FORMATS["float64"].u  # W - rate dW: a product and a difference for each of two sides
+    u = FORMATS["float64"].u  # W - rate dW: a product and a difference, in two implementations
     after = state(layer).named()
     room = {n: rate * x + 4 * u * np.abs(after[n]) for n, x in budget.named().items()}
     compared(joined(list_of_heads.step(w, got, rate)), Parameters(**after), Parameters(**room))
 
 
 @pytest.mark.torch
-def test_loss_and_gradients_end_to_end_are_torch_s() -> None:
+def test_loss_and_its_gradients_equal_those_of_torch() -> None:
     w, (q, k, v, target) = system()
     layer = torch_of(w)
     out = layer(*tensors(q, k, v))[0]
@@ -88,7 +88,7 @@ def test_loss_and_gradients_end_to_end_are_torch_s() -> None:
     within = (error * 2 * budget).sum() + growth(n, u) * n * u * (error**2).sum()
     equal(np.array(list_of_heads.loss(w, q, k, v, target)), loss.item(), within=2 * within / B)
 
-    # The errors of both sides differ by 2 B_y, and the gradients by what that moves at most.
+    # The errors of the two outputs differ by up to 2 B_y. This changes the gradients, too.
     room = budget_of(w, [q, k, v, error / B]).of_gradients.parameters.mapped(lambda x: 2 * x)
     got = joined(list_of_heads.gradients(w, q, k, v, target))
     moved = joined(moved_by(w, q, k, v, (2 * budget + 2 * u * error) / B))
@@ -97,7 +97,7 @@ def test_loss_and_gradients_end_to_end_are_torch_s() -> None:
 
 
 def moved_by(w: Weights, query: Array, key: Array, value: Array, budget: Array) -> Weights:
-    """The gradients are linear in the error: with sizes for everything, what a budget makes."""
+    """The largest change of the gradients, linear in the error, for errors up to `budget`."""
     _, heads, both = list_of_heads.forward(w, query, key, value)
     columns = np.split(budget @ np.abs(w.output).T, H, axis=-1)
     q, k, v = (np.abs(x) for x in (query, key, value))
@@ -111,7 +111,7 @@ def moved_by(w: Weights, query: Array, key: Array, value: Array, budget: Array) 
     return Weights(dq, dk, dv, list_of_heads.outer(np.abs(both), budget))
 
 
-def test_published_gradients_are_right_for_values_and_output_alone() -> None:
+def test_published_gradients_are_right_only_for_values_and_output() -> None:
     w, inputs = system(N)
     right = joined(list_of_heads.backward(w, *inputs)).named()
     wrong = joined(published_faults.takes_the_diagonal_for_the_jacobian(w, *inputs)).named()
@@ -134,13 +134,13 @@ def test_published_gradients_are_right_for_a_single_token() -> None:
             assert not matrix.any()
 
 
-def test_published_gradients_have_no_shape_between_two_texts() -> None:
+def test_published_gradients_raise_an_exception_for_cross_attention() -> None:
     w, inputs = system()
     with pytest.raises(ValueError, match="mismatch"):
         published_faults.takes_the_diagonal_for_the_jacobian(w, *inputs)
 
 
-def test_two_tokens_of_width_one_suffice_to_refuse_them() -> None:
+def test_two_tokens_of_width_one_show_the_published_bug() -> None:
     one = np.ones((1, 1))
     w, x, dout = Weights([one], [one], [one], one), np.array([[[1.0], [2.0]]]), np.ones((1, 2, 1))
     budget = posed(joined(w), 1, x, x, x, dout=dout).of_gradients.parameters
@@ -151,7 +151,7 @@ def test_two_tokens_of_width_one_suffice_to_refuse_them() -> None:
             equal(got[0], want[0], within=2 * budget.named()[name])
 
 
-def test_the_budget_would_notice_arithmetic_in_float32() -> None:
+def test_error_bound_rejects_arithmetic_in_float32() -> None:
     w, inputs = system()
     single = Weights(*([y.astype(np.float32) for y in ys] for ys in w[:3]), w.output)
     rough = joined(list_of_heads.backward(single, *[x.astype(np.float32) for x in inputs])).named()
@@ -162,7 +162,7 @@ def test_the_budget_would_notice_arithmetic_in_float32() -> None:
             equal(rough[name], right[name], within=2 * budget[name])
 
 
-def test_what_it_cannot_do_is_said_in_a_line() -> None:
+def test_errors_have_one_line() -> None:
     with pytest.raises(ValueError, match="3 heads do not divide a width of 7"):
         list_of_heads.drawn(7, 3, np.random.default_rng(0))
     layer, dout = ListOfHeadsLayer(E, H), np.zeros((B, N, E))

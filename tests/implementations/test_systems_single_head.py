@@ -1,4 +1,4 @@
-"""S2: the published losses, digit for digit, and gradients that add up along three paths."""
+"""single-head: the published losses to the last digit, and the sum of three input gradients."""
 
 from importlib.util import find_spec
 
@@ -26,7 +26,7 @@ def test_it_prints_the_published_losses() -> None:
 
 
 @pytest.mark.torch
-def test_the_input_gradient_is_the_sum_of_three_paths_and_gradients_add_up() -> None:
+def test_input_gradient_is_the_sum_of_three_and_gradients_accumulate() -> None:
     head = single_head.SingleHead(E, np.random.RandomState(2))
     x, dout = drawn((N, E), (N, E))
     read = [t.requires_grad_() for t in tensors(x, head.query, head.key, head.value)]
@@ -36,7 +36,7 @@ def test_the_input_gradient_is_the_sum_of_three_paths_and_gradients_add_up() -> 
 
     head.forward(x)
     got = head.backward(dout)
-    # A layer of one head, and a last projection that does nothing.
+    # A layer of one head, with the identity as its output projection.
     p = Parameters(*(w.T.copy() for w in (head.query, head.key, head.value)), np.eye(E))
     budget = posed(p, 1, *[x[None]] * 3, dout=dout[None], arrays=1).of_gradients
     equal(got, wanted[0], within=2 * budget.inputs["query"][0])
@@ -51,6 +51,6 @@ def test_the_input_gradient_is_the_sum_of_three_paths_and_gradients_add_up() -> 
     assert not head.key_gradient.any()
 
 
-def test_there_is_nothing_to_differentiate_before_a_forward_pass() -> None:
+def test_backward_before_forward_raises_an_exception() -> None:
     with pytest.raises(RuntimeError, match="no forward pass"):
         single_head.SingleHead(E, np.random.RandomState(0)).backward(np.zeros((N, E)))

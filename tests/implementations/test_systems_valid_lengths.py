@@ -1,4 +1,4 @@
-"""S4: the published shape, torch's layer with a padding mask, and a valid length of zero."""
+"""valid-lengths: the published shape, agreement with torch, and a valid length of zero."""
 
 from importlib.util import find_spec
 
@@ -28,7 +28,7 @@ def test_it_gives_the_published_shape() -> None:
 
 @pytest.mark.torch
 @pytest.mark.parametrize("bias", [True, False])
-def test_it_is_torch_s_layer_with_a_padding_mask(bias: bool) -> None:
+def test_it_equals_the_layer_of_torch_with_a_padding_mask(bias: bool) -> None:
     layer, (q, k, v) = system(bias)
     lens = np.array([3, 7])
     with same_draws():
@@ -47,7 +47,7 @@ def test_it_is_torch_s_layer_with_a_padding_mask(bias: bool) -> None:
     equal(layer.forward(q, k, v, lens), want, within=2 * budget)
 
 
-def test_hidden_keys_have_no_influence() -> None:
+def test_masked_keys_have_no_influence() -> None:
     layer, (q, k, v) = system()
     lens = np.array([3, 7])
     changed_k, changed_v = k.copy(), v.copy()
@@ -58,14 +58,14 @@ def test_hidden_keys_have_no_influence() -> None:
     assert (other[0] != before[0]).any()
 
 
-def test_idle_queries_get_the_output_bias_and_the_others_do_not_notice() -> None:
+def test_fully_masked_queries_return_the_output_bias() -> None:
     layer, (q, k, v) = system()
     some, whole = (layer.forward(q, k, v, np.array([n, 5])) for n in (0, 7))
     same_bits(some[1], whole[1])
     same_bits(some[0], np.broadcast_to(layer.output_bias, (N, E)))
 
 
-def test_as_published_a_valid_length_of_zero_is_nan_and_no_other_is() -> None:
+def test_published_layer_gives_nan_only_for_a_valid_length_of_zero() -> None:
     ours, published = PaddedLayer(E, H), published_faults.NothingIsNaN(E, H)
     published.load_state_dict(ours.state_dict())
     padding = np.arange(M) >= np.array([0, 5])[:, None]
@@ -74,7 +74,7 @@ def test_as_published_a_valid_length_of_zero_is_nan_and_no_other_is() -> None:
     same_bits(wrong[1], right[1])
 
 
-def test_bad_sizes_and_masks_are_refused() -> None:
+def test_bad_sizes_and_masks_raise_an_exception() -> None:
     layer, (q, k, v) = system()
     with pytest.raises(ValueError, match=r"valid_lens: got \(3,\), want \(2,\)"):
         layer.forward(q, k, v, np.array([1, 2, 3]))

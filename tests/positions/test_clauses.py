@@ -105,7 +105,7 @@ def test_another_pairing_is_right_once_it_is_declared(kind: str, mistake: Mistak
 
 
 def published_module() -> type:
-    """A float32 table of 256 positions, as in S3 of the sources."""
+    """A float32 table of 256 positions, as in the published text-classifier."""
     import torch
 
     class Positional(torch.nn.Module):

@@ -1,7 +1,7 @@
-"""Interfaces of attention that are in use, read in their sources at the commits given.
+"""Deployed interfaces of attention, as their sources describe them at the given commits.
 
-Facts alone are taken from them. What a source does not say, or what nobody read, is left out;
-`spec.attention.libraries` says what an entry means.
+The entries contain only facts from these sources. Questions that the sources do not answer are
+left out. `spec.attention.libraries` explains the fields of an entry.
 """
 
 from spec.attention.deployed.frameworks import FRAMEWORKS

@@ -1,4 +1,4 @@
-"""How the entries of `kernels` and `frameworks` are written down, and what several share."""
+"""Functions for the entries of `kernels` and `frameworks`, and answers that several share."""
 
 from collections.abc import Mapping
 
@@ -9,17 +9,18 @@ Answer = str | tuple[str, ...]
 FLASH: Mapping[str, Answer] = {
     "causal": "bottom-right",
     "window_alignment": "bottom-right",
-    "left_bound": "W keys and the query's own",
+    "left_bound": "W keys in addition to the key at the query position",
     "no_bound": "-1",
     "no_cap": "0",
     "texts": "cumulative lengths",
 }
 BEFORE: Mapping[str, Answer] = {"softcap": "before-bias", "no_cap": "0"}
 EITHER = ("top-left", "bottom-right")
-BESIDE, WITHIN = "W keys and the query's own", "W keys with the query's own"
-ROWS = "a row of pages for each text"
+BESIDE = "W keys in addition to the key at the query position"
+WITHIN = "W keys, the key at the query position included"
+ROWS = "a row of pages for each sequence"
 ALIBI: Mapping[str, Answer] = {
-    "whose_slopes": "the caller's",
+    "whose_slopes": "an argument",
     "slopes_ahead": "distance",
     "slopes_alignment": "bottom-right",
 }
@@ -31,13 +32,13 @@ def at(repository: str, commit: str, *paths: str) -> Source:
 
 
 def called(names: str) -> Mapping[str, str]:
-    """What options are called, in their order; what is not there is a dash."""
+    """The names of options in a library, from a string in the order of OPTIONS; a dash is none."""
     found = zip(OPTIONS, names.split(), strict=True)
     return {option: name for option, name in found if name != "-"}
 
 
 def says(**answers: Answer) -> Mapping[str, tuple[str, ...]]:
-    """Answers by the names of questions, where hyphens are underscores."""
+    """Answers by the names of questions; keywords have underscores for hyphens."""
     return {
         question.replace("_", "-"): (x,) if isinstance(x, str) else x
         for question, x in answers.items()

@@ -1,4 +1,4 @@
-"""Libraries of graphs, layers and arrays, and servers that call kernels of others."""
+"""Libraries of graphs, layers and arrays, and servers that call kernels of other libraries."""
 
 from spec.attention.deployed.entry import (
     ALIBI,
@@ -37,7 +37,7 @@ FRAMEWORKS: tuple[Library, ...] = (
             window_alignment=EITHER,
             left_bound=WITHIN,
             no_bound="None",
-            whose_slopes="fixed by H",
+            whose_slopes="computed from H",
             slopes_ahead="signed",
             slopes_alignment="top-left",
             fully_masked="zero",
@@ -69,7 +69,7 @@ FRAMEWORKS: tuple[Library, ...] = (
             window_alignment=EITHER,
             left_bound=BESIDE,
             no_bound="-1",
-            whose_slopes=("the caller's", "fixed by H"),
+            whose_slopes=("an argument", "computed from H"),
             slopes_ahead="distance",
             slopes_alignment=EITHER,
             texts=FLASH["texts"],
@@ -86,7 +86,7 @@ FRAMEWORKS: tuple[Library, ...] = (
             left_bound=BESIDE,
             texts="lengths",
             no_bound="a large number",
-            mask_beside_causal="both hide",
+            mask_beside_causal="both apply",
             fully_masked="uniform",
             lse_base="e",
             fully_masked_lse="finite",
@@ -106,7 +106,7 @@ FRAMEWORKS: tuple[Library, ...] = (
             no_cap="None",
             lse_base="e",
             lse_sink="with",
-            texts="segment numbers",
+            texts="segment ids",
         ),
     ),
     Library(
@@ -128,7 +128,7 @@ FRAMEWORKS: tuple[Library, ...] = (
             no_bound="a large number",
             softcap="after-bias",
             no_cap="None",
-            mask_beside_causal="both hide",
+            mask_beside_causal="both apply",
             fully_masked="uniform",
             lse_base="e",
             texts="lengths",
@@ -151,7 +151,7 @@ FRAMEWORKS: tuple[Library, ...] = (
             left_bound=BESIDE,
             no_bound="-1",
             **BEFORE,
-            mask_beside_causal="both hide",
+            mask_beside_causal="both apply",
             fully_masked="zero",
             texts="lengths",
         ),
@@ -181,7 +181,11 @@ FRAMEWORKS: tuple[Library, ...] = (
             ),
         ),
         called("mask - - sinks - - - - - -"),
-        says(causal="bottom-right", mask_beside_causal="refused", fully_masked=("zero", "uniform")),
+        says(
+            causal="bottom-right",
+            mask_beside_causal="raises an exception",
+            fully_masked=("zero", "uniform"),
+        ),
     ),
     Library(
         "ggml",
@@ -193,7 +197,7 @@ FRAMEWORKS: tuple[Library, ...] = (
             ),
         ),
         called("mask mask logit_softcap sinks - max_bias - mask - -"),
-        says(**BEFORE, whose_slopes="fixed by H", fully_masked="zero", texts="a mask"),
+        says(**BEFORE, whose_slopes="computed from H", fully_masked="zero", texts="a mask"),
     ),
     Library(
         "vLLM",
@@ -240,6 +244,6 @@ FRAMEWORKS: tuple[Library, ...] = (
             "mask_type host_max_attention_window_sizes attn_logit_softcapping_scale - "
             "host_sink_token_length alibi_slopes - context_lengths kv_cache_block_offsets -"
         ),
-        says(no_cap="0", whose_slopes="the caller's", texts="lengths", table=ROWS),
+        says(no_cap="0", whose_slopes="an argument", texts="lengths", table=ROWS),
     ),
 )

@@ -1,4 +1,4 @@
-"""Libraries of kernels: flash-attention and what is called like it, torch, FlashInfer."""
+"""Libraries of kernels: flash-attention and similar interfaces, torch, FlashInfer."""
 
 from spec.attention.deployed.entry import (
     ALIBI,
@@ -56,7 +56,7 @@ KERNELS: tuple[Library, ...] = (
         ),
         says(
             **{**FLASH, "no_bound": "None"},
-            mask_beside_causal="the mask alone hides",
+            mask_beside_causal="only the mask applies",
             fully_masked="zero",
             lse_base="e",
             lse_sink="with",
@@ -68,7 +68,7 @@ KERNELS: tuple[Library, ...] = (
         "torch sdpa",
         (at(*TORCH, "torch/nn/functional.py"),),
         called("is_causal - - - - - - - - -"),
-        says(causal="top-left", mask_beside_causal="refused"),
+        says(causal="top-left", mask_beside_causal="raises an exception"),
     ),
     Library(
         "torch varlen_attn",
@@ -136,12 +136,12 @@ KERNELS: tuple[Library, ...] = (
         says(
             **{**FLASH, "no_cap": ("None", "0")},
             softcap="after-bias",
-            whose_slopes="fixed by H",
+            whose_slopes="computed from H",
             slopes_ahead="signed",
             slopes_alignment="top-left",
             fully_masked="zero",
             lse_base="2",
-            mask_beside_causal="the mask alone hides",
+            mask_beside_causal="only the mask applies",
             lse_sink="with",
             fully_masked_lse="-inf",
             table="one list and offsets into it",
@@ -165,7 +165,7 @@ KERNELS: tuple[Library, ...] = (
             lse_sink="without",
             fully_masked_lse="+inf",
             texts=FLASH["texts"],
-            table=(ROWS, "the place of each key"),
+            table=(ROWS, "the index of each key in the pool"),
         ),
     ),
     Library(
