@@ -1,15 +1,18 @@
-"""`pytest --implementation TARGET`: the clauses as tests of somebody's attention, or layer.
+"""A plugin of pytest: `pytest --implementation TARGET`, and why clauses fail as tests.
 
-Given a target, nothing is collected but a test for each clause and dtype that binds it, named like
-K2-key_gradients_sum_to_zero-float32, in whatever repository. Options of `attention-spec certify`
-that settle verdicts may follow; they are taken out of pytest's own, lest those of other plugins
-and conftests be in the way. Without a target nothing is done, and nothing imported.
+With a target, only a test for each clause and dtype that applies to it is collected, named like
+K2-key_gradients_sum_to_zero-float32. Options of `attention-spec certify` may follow; the plugin
+takes them out of those of pytest, so that other plugins and conftests do not see them.
+
+After a session in which clauses failed, be it with a target or by `parametrize_with_clauses`, their
+causes are printed once, in place of all failures one by one. Without such tests the plugin does
+nothing and imports nothing.
 """
 
 import inspect
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,9 @@ from typing import Any
 import pytest
 
 REQUEST = pytest.StashKey[tuple[str, Any]]()  # the target as a person names it, and what is asked
+FAILED = pytest.StashKey[list[Any]]()  # the clauses that failed as tests, in this process
+EXPLAINED = pytest.StashKey[list[str]]()  # why they did
+OF_A_CLAUSE = ("attention-spec", "clause")  # a property of the report of a failing clause
 APART = pytest.StashKey[bool]()  # this is the process in which tests are run
 
 
@@ -95,6 +101,60 @@ def pytest_collection(session: pytest.Session) -> bool | None:
     return True
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Note which clauses fail as tests, however these were made."""
+    report, run = (yield), _run_of(item)
+    if run is not None and report.when == "call" and report.failed:
+        item.config.stash.setdefault(FAILED, []).append(run)
+        report.user_properties.append(OF_A_CLAUSE)
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_teststatus(
+    report: pytest.TestReport | pytest.CollectReport, config: pytest.Config
+) -> tuple[str, str, str] | None:
+    """Count a failing clause apart from other failures; -v prints each in full, as pytest does."""
+    properties = map(tuple, getattr(report, "user_properties", ()))
+    if OF_A_CLAUSE not in properties or config.get_verbosity() > 0:
+        return None
+    return ("failing clauses", "F", "FAILED") if report.failed else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Explain the failures; a worker of pytest-xdist sends what it found to its controller."""
+    if failed := session.config.stash.get(FAILED, []):
+        in_python = session.config.getoption("--implementation") is None
+        said = sys.modules[type(failed[0]).__module__].explained(failed, in_python)
+        session.config.stash.setdefault(EXPLAINED, []).append(said)
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput[OF_A_CLAUSE[0]] = said
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what a worker explained."""
+    if said := getattr(node, "workeroutput", {}).get(OF_A_CLAUSE[0]):
+        node.config.stash.setdefault(EXPLAINED, []).append(said)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print why clauses fail, once."""
+    for said in dict.fromkeys(config.stash.get(EXPLAINED, list[str]())):
+        terminalreporter.section("why clauses fail (-v prints every failure)")
+        terminalreporter.write_line(said)
+
+
+def _run_of(item: pytest.Item) -> Any:
+    """The clause that a test runs, or None: it is of the plugin, or has the parameter `run`."""
+    if isinstance(item, Clause):
+        return item.run
+    run = getattr(getattr(item, "callspec", None), "params", {}).get("run")
+    return run if type(run).__module__.endswith(".certification.as_tests") else None
+
+
 def pytest_report_collectionfinish(items: list[pytest.Item]) -> list[str]:
     """The conventions that hold because the target says so: as a certificate begins."""
     first = next((item for item in items if isinstance(item, Clause)), None)
@@ -113,7 +173,7 @@ class Clauses(pytest.Collector):
     def collect(self) -> Iterator[pytest.Item]:
         """A test for each of them and each dtype. Raises CollectError for a target no good."""
         from attention_spec.backends import Unsuitable
-        from attention_spec.certification.doors import runs
+        from attention_spec.certification.as_tests import runs
 
         try:
             found = runs(**vars(self.request))

@@ -17,7 +17,7 @@ import pytest
 from implementations import TARGETS
 from spec import CLAUSES, about
 from spec.backends import library
-from spec.certification.doors import Run, runs
+from spec.certification.as_tests import Run, runs
 from spec.clause import Clause
 from spec.notation import DTYPES
 from tests.judging import found

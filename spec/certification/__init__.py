@@ -7,8 +7,9 @@
     isolation     all this in a child process, which may die or hang, here or where others work
     ledger        verdicts as a certificate: as text, as JSON, compared with an earlier one
 
-`doors` has the ways in from Python, `command_line` the other, and `settings` what both can ask:
-in words (`options`), or written in a repository (`repository`), where `several` targets may be.
+`doors` and `as_tests` have the ways in from Python, `command_line` the other, and `settings` what
+both can ask: in words (`options`), or written in a repository (`repository`), where `several`
+targets may be.
 A `campaign` judges with many seeds, and what broke a clause is `remembered`.
 What differs from kind to kind is asked of `spec.kind.Kind`.
 """
@@ -17,7 +18,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spec.certification.doors import certify, parametrize_with_clauses, rerun
+    from spec.certification.as_tests import parametrize_with_clauses
+    from spec.certification.doors import certify, rerun
 
 __all__ = ["certify", "parametrize_with_clauses", "rerun"]
 
@@ -25,5 +27,6 @@ __all__ = ["certify", "parametrize_with_clauses", "rerun"]
 def __getattr__(name: str) -> Any:
     """The doors, opened when they are used: the first process is started before all else."""
     if name in __all__:
-        return getattr(import_module(".doors", __name__), name)
+        module = ".as_tests" if name == "parametrize_with_clauses" else ".doors"
+        return getattr(import_module(module, __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

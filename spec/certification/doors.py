@@ -1,35 +1,25 @@
-"""The ways in from Python: a certificate, a test for each clause, one assertion.
+"""The ways in from Python: a certificate, in this process or in others; one clause again.
 
 certificate = certify("torch.nn.functional:scaled_dot_product_attention")
-
-@parametrize_with_clauses(my_attention)
-def test_clause(run): run()
-
-assert_attention(out, q, k, v, mask=mask)
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.certification.in_process import examined, judged_here
+from spec.certification.in_process import judged_here
 from spec.certification.isolation.supervisor import Supervisor
 from spec.certification.judging.afresh import afresh
 from spec.certification.judging.examiner import Examiner
-from spec.certification.judging.plan import granted
-from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.certificate import Certificate, certificate
 from spec.certification.settings import Request, checked
 from spec.certification.target.loading import Target, resolved
 from spec.certification.watching import watched
-from spec.kinds import kind_of
-from spec.notation import HALF, SHORT, Grade
-from spec.printable import all_printable
+from spec.notation import SHORT
 from spec.trial import broken
 
 
@@ -152,94 +142,3 @@ def rerun(
         said = str(next(filter(None, found), ""))
     print(f"{number} is violated: {said}" if said else f"{number} holds here")
     return 1 if said else 0
-
-
-def _first(told: str) -> str:
-    """The first line of a report."""
-    return told.partition("\n")[0]
-
-
-@dataclass(frozen=True)
-class Run:
-    """One clause in one dtype as a test: calling it raises AssertionError where it is broken."""
-
-    examiner: Examiner
-    number: str
-    dtype: str
-
-    @property
-    def id(self) -> str:
-        """As `K2-key_gradients_sum_to_zero-float32`."""
-        return f"{self.examiner.clauses[self.number].id}-{self.dtype}"
-
-    @property
-    def known(self) -> str | None:
-        """Why the clause is known to be broken, if it is."""
-        return self.examiner.deviations.reasons.get(self.number)
-
-    @property
-    def force(self) -> str:
-        """That of the clause."""
-        return self.examiner.clauses[self.number].force
-
-    def __call__(self, shortened: Callable[[str], str] = _first) -> None:
-        """Run it as a test: what is recommended, or known to fail, is an expected failure.
-
-        shortened: makes the line that pytest shows for such a failure out of all that is said.
-        Raises AssertionError where the clause is broken, and has to hold.
-        """
-        __tracebackhide__ = True
-        told = self.failure()
-        if told is None:
-            return
-        if self.known or self.force == "should":
-            import pytest
-
-            pytest.xfail(self.known or shortened(told))
-        raise AssertionError(told)
-
-    def failure(self) -> str | None:
-        """How the clause is broken, if it is: what is wrong in a line, and below it the rest."""
-        verdict = examined(self.examiner, self.number, self.dtype, "strict")
-        if verdict.outcome == "violated" and self.dtype in HALF:
-            verdict = examined(self.examiner, self.number, self.dtype, self._granted())
-        return _told(verdict) if verdict.outcome in ("violated", "crashed") else None
-
-    def _granted(self) -> Grade:
-        """What the definition needs: no test knows what the others find."""
-        request = self.examiner.request
-        number = kind_of(self.examiner.raw.about).definition
-        clauses = {number: resolved(request.specification)[number]}
-        verdict, _ = replace(self.examiner, clauses=clauses).verdict(number, self.dtype, "strict")
-        return granted([verdict]).get(self.dtype, "strict")
-
-
-def _told(verdict: Verdict) -> str:
-    verdict = all_printable(verdict)
-    example = verdict.counterexample
-    lines = [f"{verdict.clause} {verdict.name}, {verdict.dtype}: {verdict.message}"]
-    lines += [verdict.likewise] * bool(verdict.likewise)
-    if example is not None:
-        lines += [example.message, *example.looks_like, example.script]
-    return "\n".join(lines)
-
-
-def runs(target: Target, **options: Any) -> tuple[Run, ...]:
-    """A test for every clause and dtype that binds the target. Raises Unsuitable."""
-    request = requested(target, options)
-    examiner = Examiner.of(target, request, selected_only=True)
-    examiner.plan()
-    return tuple(Run(examiner, number, dtype) for number, dtype in examiner.survey().items)
-
-
-def parametrize_with_clauses(
-    target: Target, **options: Any
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Turn a test with the parameter `run` into one test for each clause and dtype.
-
-    options: as those of `certify`.
-    """
-    import pytest
-
-    found = runs(target, **options)
-    return pytest.mark.parametrize("run", found, ids=[run.id for run in found])

@@ -20,7 +20,7 @@ from spec.attention.notation import Problem
 from spec.attention.plug.trials import core
 from spec.backends import Unsuitable
 from spec.certification import certify
-from spec.certification.doors import runs
+from spec.certification.as_tests import runs
 from spec.certification.explaining.script import script
 from spec.certification.judging.examiner import with_counterexample
 from spec.certification.settings import Request

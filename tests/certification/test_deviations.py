@@ -17,7 +17,7 @@ from implementations.rotary import rotate
 from implementations.sinusoidal import encode
 from spec import CLAUSES, certify
 from spec.backends import Unsuitable
-from spec.certification.doors import runs
+from spec.certification.as_tests import runs
 from spec.certification.settings import Request
 from spec.certification.target.declared import declared
 from spec.kinds import KINDS, kind_of

@@ -9,7 +9,7 @@ import pytest
 
 from spec import about, certify, parametrize_with_clauses
 from spec.backends import Unsuitable
-from spec.certification.doors import Run, runs
+from spec.certification.as_tests import Run, runs
 from spec.certification.explaining.reduction import reduced
 from spec.certification.judging.judging import scope_for
 from spec.certification.ledger.reading import loaded

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from spec.backends import Unsuitable
+from spec.certification.as_tests import runs
 from spec.certification.command_line import main
-from spec.certification.doors import certify, runs
+from spec.certification.doors import certify
 
 FORGED = "attend: certified\n=================\n\nverdicts 464 holds = 464\x1b[8m"
 QUICK = {"profile": "quick", "dtypes": ["float32"], "clauses": ["A1", "B8"]}

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import pytest_attention_spec as plugin
-from spec.certification import doors
-from spec.certification.doors import Run
+from spec.certification import as_tests
+from spec.certification.as_tests import Run
 from spec.certification.judging.verdict import Outcome
 from spec.certification.settings import Request
 from tests.certification.made import verdict
@@ -56,7 +56,7 @@ def test_a_clause_that_is_violated_or_crashes_fails_its_test(
     outcome: Outcome, fails: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = verdict("A1", outcome, message="it is so")
-    monkeypatch.setattr(doors, "examined", lambda *_: found)
+    monkeypatch.setattr(as_tests, "examined", lambda *_: found)
     said = Run(None, "A1", "float32").failure()  # type: ignore[arg-type]
     assert said == (f"A1 {found.name}, float32: it is so" if fails else None)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from spec.backends import Unsuitable
-from spec.certification.doors import runs
+from spec.certification.as_tests import runs
 from spec.certification.explaining.derived import named, written
 from spec.certification.explaining.looping import as_list, as_loops
 from spec.certification.judging.examiner import with_counterexample

@@ -1,0 +1,151 @@
+"""The clauses that bind a target as tests, and why those that failed did.
+
+@parametrize_with_clauses(my_attention)
+def test_clause(run): run()
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from spec.certification.doors import requested
+from spec.certification.in_process import examined, judged_here
+from spec.certification.judging.examiner import Examiner
+from spec.certification.judging.plan import granted
+from spec.certification.judging.verdict import Verdict
+from spec.certification.ledger.causes import causes, counterexamples
+from spec.certification.ledger.remarks import advice
+from spec.certification.target.loading import Target, resolved
+from spec.kinds import kind_of
+from spec.notation import HALF, Grade
+from spec.printable import all_printable
+
+DECLARED = re.compile(r"--convention ([\w-]+)=(\S+)")
+BEGUN: list[Target] = []  # the targets whose tests are being collected
+
+
+def _first(told: str) -> str:
+    """The first line of a report."""
+    return told.partition("\n")[0]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One clause in one dtype as a test: calling it raises AssertionError where it is broken."""
+
+    examiner: Examiner
+    number: str
+    dtype: str
+    target: Target = ""
+
+    @property
+    def id(self) -> str:
+        """As `K2-key_gradients_sum_to_zero-float32`."""
+        return f"{self.examiner.clauses[self.number].id}-{self.dtype}"
+
+    @property
+    def known(self) -> str | None:
+        """Why the clause is known to be broken, if it is."""
+        return self.examiner.deviations.reasons.get(self.number)
+
+    @property
+    def force(self) -> str:
+        """That of the clause."""
+        return self.examiner.clauses[self.number].force
+
+    def __call__(self, shortened: Callable[[str], str] = _first) -> None:
+        """Run it as a test: what is recommended, or known to fail, is an expected failure.
+
+        shortened: makes the line that pytest shows for such a failure out of all that is said.
+        Raises AssertionError where the clause is broken, and has to hold.
+        """
+        __tracebackhide__ = True
+        told = self.failure()
+        if told is None:
+            return
+        if self.known or self.force == "should":
+            import pytest
+
+            pytest.xfail(self.known or shortened(told))
+        raise AssertionError(told)
+
+    def failure(self) -> str | None:
+        """How the clause is broken, if it is: what is wrong in a line, and below it the rest."""
+        verdict = examined(self.examiner, self.number, self.dtype, "strict")
+        if verdict.outcome == "violated" and self.dtype in HALF:
+            verdict = examined(self.examiner, self.number, self.dtype, self._granted())
+        return _told(verdict) if verdict.outcome in ("violated", "crashed") else None
+
+    def _granted(self) -> Grade:
+        """What the definition needs: no test knows what the others find."""
+        request = self.examiner.request
+        number = kind_of(self.examiner.raw.about).definition
+        clauses = {number: resolved(request.specification)[number]}
+        verdict, _ = replace(self.examiner, clauses=clauses).verdict(number, self.dtype, "strict")
+        return granted([verdict]).get(self.dtype, "strict")
+
+
+def _told(verdict: Verdict) -> str:
+    verdict = all_printable(verdict)
+    example = verdict.counterexample
+    lines = [f"{verdict.clause} {verdict.name}, {verdict.dtype}: {verdict.message}"]
+    lines += [verdict.likewise] * bool(verdict.likewise)
+    if example is not None:
+        lines += [example.message, *example.looks_like, example.script]
+    return "\n".join(lines)
+
+
+def runs(target: Target, **options: Any) -> tuple[Run, ...]:
+    """A test for every clause and dtype that binds the target. Raises Unsuitable."""
+    request = requested(target, options)
+    examiner = Examiner.of(target, request, selected_only=True)
+    examiner.plan()
+    return tuple(Run(examiner, number, dtype, target) for number, dtype in examiner.survey().items)
+
+
+def parametrize_with_clauses(
+    target: Target, **options: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Turn a test with the parameter `run` into one test for each clause and dtype.
+
+    options: as those of `certify`. A target that is named by a string may be in the file of the
+    test itself: the file is then read a second time, in which this does nothing.
+    """
+    import pytest
+
+    if target in BEGUN:
+        return lambda test: test
+    BEGUN.append(target)
+    try:
+        found = runs(target, **options)
+    finally:
+        BEGUN.remove(target)
+    return pytest.mark.parametrize("run", found, ids=[run.id for run in found])
+
+
+def explained(failed: Sequence[Run], in_python: bool = True) -> str:
+    """Why clauses fail as tests: for each target its causes, and the smallest example of each.
+
+    in_python: whether conventions are declared in Python, and not on the command line.
+    """
+    by_target: dict[int, list[Run]] = {}
+    for run in failed:
+        by_target.setdefault(id(run.examiner), []).append(run)
+    text = "\n\n".join("\n".join(_explained(found)) for found in by_target.values())
+    return DECLARED.sub(r'conventions={"\1": "\2"}', text) if in_python else text
+
+
+def _explained(failed: Sequence[Run]) -> Iterator[str]:
+    """The lines about one target: its failing clauses are tested again, and their causes sought."""
+    examiner, numbers = failed[0].examiner, tuple(dict.fromkeys(run.number for run in failed))
+    dtypes = tuple(dict.fromkeys(run.dtype for run in failed))
+    request = replace(examiner.request, clauses=numbers, dtypes=dtypes)
+    found = judged_here(failed[0].target, request)
+    count = len(found.causes)
+    yield f"{found.name}: {count or 'no'} cause{'s' * (count != 1)} found"
+    yield from (part for part in (advice(found), *causes(found)) if part)
+    if found.causes:
+        yield from counterexamples(found)
