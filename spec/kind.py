@@ -115,7 +115,8 @@ class Kind:
     same record tested on less and less. multiples: the sizes that may be declared as multiples.
     tiles: for a kind that is unsupported at other lengths, the possible divisors of the lengths.
     sections: a word for each letter. several: the end of the error for a target that returns
-    several results: what to do.
+    several results: what to do. hints: what to do about a cause, by the condition of which it
+    consists.
     """
 
     about: str
@@ -163,6 +164,7 @@ class Kind:
     vocabulary: Vocabulary | None = None
     sections: Mapping[str, str] = field(default_factory=dict)
     several: str = ""
+    hints: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def features(self) -> Vocabulary:

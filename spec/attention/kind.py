@@ -115,13 +115,21 @@ SECTIONS = {
     "C": "causality",
     "W": "windows",
     "U": "soft-caps",
-    "Z": "sinks",
+    "Z": "attention sinks",
     "Y": "ALiBi slopes",
     "I": "positions",
     "J": "packing",
     "H": "heads",
     "X": "parts",
     "T": "calls",
+}
+ONE_MASK = (
+    "If the target does not take {kind} masks, let it raise an exception for them, or test it with "
+    '--where "no {mask}".'
+)
+HINTS = {
+    "an additive mask": ONE_MASK.format(kind="additive", mask="additive mask"),
+    "a boolean mask": ONE_MASK.format(kind="boolean", mask="boolean mask"),
 }
 KIND: Kind = Kind(
     about="attention",
@@ -167,4 +175,5 @@ KIND: Kind = Kind(
     telltale=dict.fromkeys(("partial", "unsettled", "lse_backward"), "backward"),
     compares=COMPARES,
     vocabulary=VOCABULARY,
+    hints=HINTS,
 )

@@ -1,6 +1,7 @@
 """Clauses that fail as tests are explained once: their cause, and what would be correct."""
 
 from pathlib import Path
+from xml.etree.ElementTree import parse
 
 import pytest
 
@@ -13,9 +14,11 @@ def attend(query, key, value, is_causal=False):
     s = query @ key.swapaxes(-1, -2) * query.shape[-1] ** -0.5
     N, M = s.shape[-2:]
     shown = np.tri(N, M, M - N, dtype=bool) if is_causal else np.ones((N, M), dtype=bool)
-    top = np.where(shown, s, -np.inf).max(-1, keepdims=True, initial=-1e300)
-    e = np.where(shown, np.exp(np.minimum(s - top, 0)), 0)
-    return (e / np.maximum(e.sum(-1, keepdims=True), 1e-300) @ value).astype(query.dtype)
+    s = np.where(shown, s, -np.inf)
+    top = s.max(-1, keepdims=True, initial=-np.inf)
+    e = np.exp(s - np.where(np.isinf(top), 0, top))
+    total = e.sum(-1, keepdims=True)
+    return e / np.where(total == 0, 1, total) @ value
 """
 TESTS = """\
 from attention_spec import parametrize_with_clauses
@@ -54,7 +57,12 @@ def explained(lines: list[str], flag: str) -> None:
 
 def test_the_decorator_explains_what_fails_in_python(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS.format(target="attend", right=True))
-    explained(pytest_of(tmp_path), 'conventions={"causal": "bottom-right"}')
+    lines = pytest_of(tmp_path, "--junitxml", "found.xml")
+    explained(lines, 'conventions={"causal": "bottom-right"}')
+    (suite,) = parse(tmp_path / "found.xml").getroot()
+    failed = [case.get("name") for case in suite if case.find("failure") is not None]
+    assert f" {len(failed)} failing clauses" in lines[-1]
+    assert suite.get("failures") == str(len(failed))
 
 
 def test_the_plugin_explains_what_fails_on_the_command_line(tmp_path: Path) -> None:

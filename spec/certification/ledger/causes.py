@@ -11,6 +11,7 @@ from spec.certification.judging.verdict import Counterexample, Verdict
 from spec.certification.ledger.findings import Findings, grouped
 from spec.clause import section_of
 from spec.kind import ASKED
+from spec.kinds import kind_of
 from spec.notation import Array
 from spec.written import arrays, options, sizes
 
@@ -42,7 +43,9 @@ def _causes(certificate: Findings) -> Iterator[str]:
         by = f"fails {count} clause{'s' * (count != 1)}: {ranges(cause.clauses)} [{formats}]; on"
         first, *more = [x for x in (cause.lens or likeness(cause), cause.told) if x]
         lines = [filled(f"{place}. ", first), *(filled("   ", line) for line in more)]
-        lines += [filled("   ", INFERENCE)] * ((cause.asked, cause.failure) == UNTRAINED)
+        hint = kind_of(certificate.about).hints.get(" and ".join(cause.features), "")
+        hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else hint
+        lines += [filled("   ", hint)] * bool(hint and not cause.lens)
         lines += [filled("   but for that, wrong as ", cause.besides)] * bool(cause.besides)
         yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems")])
 

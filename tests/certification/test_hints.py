@@ -1,0 +1,41 @@
+"""A cause that one condition describes says what to do, where there is something to do."""
+
+from typing import Any
+
+import pytest
+
+from implementations.dense import attend as dense
+from spec import certify
+from spec.kinds import KINDS
+
+
+def of_booleans(query: Any, key: Any, value: Any, attn_mask: Any = None) -> Any:
+    """Attention that reads every mask as booleans."""
+    mask = None if attn_mask is None else attn_mask.astype(bool)
+    return dense(query, key, value, mask)
+
+
+def of_numbers(query: Any, key: Any, value: Any, attn_mask: Any = None) -> Any:
+    """Attention that adds every mask."""
+    mask = None if attn_mask is None else attn_mask.astype(query.dtype)
+    return dense(query, key, value, mask)
+
+
+@pytest.mark.parametrize(
+    ("target", "mask"), [(of_booleans, "additive mask"), (of_numbers, "boolean mask")]
+)
+def test_masks_of_one_kind_are_to_be_declared(target: Any, mask: str) -> None:
+    few: dict[str, Any] = {"profile": "quick", "dtypes": ("float64",), "clauses": "A1"}
+    certificate = certify(target, backend="numpy", **few)
+    (cause,) = certificate.causes
+    assert f"an {mask}" in cause.features or f"a {mask}" in cause.features
+    said = " ".join(str(certificate).split())
+    alone = len(cause.features) == 1
+    assert (f'or test it with --where "no {mask}".' in said) is alone
+    assert certify(target, backend="numpy", where=f"no {mask}", **few).passed
+
+
+def test_a_hint_is_about_a_condition_that_there_is() -> None:
+    for kind in KINDS.values():
+        for condition in kind.hints:
+            assert kind.features.sentence(condition)
