@@ -139,9 +139,14 @@ def same_bits(got: Array, want: Array) -> None:
 
 def close(got: Array, want: Array, within: Array) -> bool:
     """Whether every number is within its error bound; NaN and infinities match only themselves."""
+    return bool(near(got, want, within).all())
+
+
+def near(got: Array, want: Array, within: Array) -> Array:
+    """Which numbers are within their error bounds; NaN and infinities match only themselves."""
     with np.errstate(invalid="ignore"):
-        near = np.isfinite(want) & (np.abs(got - want) <= within)
-    return bool((near | (got == want) | (np.isnan(got) & np.isnan(want))).all())
+        found = np.isfinite(want) & (np.abs(got - want) <= within)
+    return np.asarray(found | (got == want) | (np.isnan(got) & np.isnan(want)))
 
 
 def holds(condition: bool, message: str) -> None:

@@ -12,7 +12,7 @@ from spec.attention.options import MASK, PARAMETERS
 from spec.attention.parameter import Parameter
 from spec.attention.refusals import refuse_arrays
 from spec.backends import library
-from spec.comparison import Violation, equal
+from spec.comparison import Violation, equal, near
 from spec.notation import HALF, Array, Grade
 
 # Conventions that the output of a single call shows.
@@ -25,6 +25,11 @@ ANSWERED = (
     "softcap",
     "tanh",
     "parts",
+)
+
+OF_INTEGERS = (
+    "a mask of integers is ambiguous: pass booleans, where True lets a query attend to a key, or "
+    "floating-point numbers, which are added to the scores"
 )
 
 
@@ -50,6 +55,7 @@ def assert_attention(
     that is not True or False. Raises ValueError: an option or a convention that has no such value,
     or shapes that do not fit together.
     """
+    __tracebackhide__ = True
     dtype, got = _numbers(out)
     queries, keys, values = (_numbers(x)[1] for x in (q, k, v))
     asked: dict[str, Any] = {
@@ -68,9 +74,21 @@ def assert_attention(
     try:
         _holds(got, problem)
     except Violation as violation:
+        wrong = _counted(violation)
         for advice in _right_with(got, problem, chosen):
-            violation.add_note(advice)
-        raise
+            wrong.add_note(advice)
+    else:
+        return
+    raise wrong
+
+
+def _counted(violation: Violation) -> Violation:
+    """The same, in how many elements it is; itself where not even the shape is right."""
+    if not violation.compared:
+        return violation
+    inside = near(*map(np.asarray, violation.compared))
+    count = f"{(~inside).sum()} of {inside.size} elements are wrong; the worst is {violation}"
+    return Violation(count, violation.place, violation.compared)
 
 
 def _holds(got: Array, problem: Problem) -> None:
@@ -98,6 +116,7 @@ def _right_with(got: Array, problem: Problem, chosen: Mapping[str, str]) -> Iter
 
 def _known(conventions: Mapping[str, str]) -> None:
     """Raise ValueError for a convention, or a choice of one, that there is not."""
+    __tracebackhide__ = True
     for name, choice in conventions.items():
         if name not in ANSWERED:
             raise ValueError(f"unknown convention {name!r}: choose from {', '.join(ANSWERED)}")
@@ -108,6 +127,7 @@ def _known(conventions: Mapping[str, str]) -> None:
 
 def _checked(asked: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     """Raise TypeError or ValueError for values of options that would be read as others."""
+    __tracebackhide__ = True
     causal, mask, scale = (asked.get(name) for name in ("causal", "mask", "scale"))
     if causal is not None and not isinstance(causal, bool | np.bool_):
         hint = 'the alignment is a convention: conventions={"causal": "bottom-right"}'
@@ -115,7 +135,7 @@ def _checked(asked: Mapping[str, Any], options: Mapping[str, Any]) -> None:
     if scale is not None and not np.isfinite(scale):
         raise ValueError(f"a scale is a finite number, or None, not {scale!r}")
     if any(_integers(options[name]) for name in MASK.spellings + MASK.added if name in options):
-        raise TypeError("a mask of integers may mean either: pass booleans, or numbers to add")
+        raise TypeError(OF_INTEGERS)
     if mask is not None and mask.dtype == bool and {*MASK.added} & {*options}:
         raise ValueError("what is added to the scores is numbers, not truth values")
 
@@ -130,6 +150,7 @@ def _numbers(x: Any, whole: bool = False) -> tuple[str, Array]:
 
     whole: as int64 where they are integers, and are to be.
     """
+    __tracebackhide__ = True
     module = type(x).__module__.partition(".")[0]
     name = {"torch": "torch", "jax": "jax", "jaxlib": "jax"}.get(module, "numpy")
     arrays = library(name)
@@ -147,6 +168,7 @@ def _said(options: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:
 
     Raises TypeError: there is none of that name, or one is said twice.
     """
+    __tracebackhide__ = True
     known = {x: p for p in PARAMETERS for x in (*p.spellings, *p.added) if x not in p.own}
     names: dict[Parameter, str] = {}
     for name, x in options.items():

@@ -1,0 +1,64 @@
+"""What `assert_attention` says when it fails: how many elements, which one, and what would help."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spec import assert_attention
+from spec.attention.mistakes import MISTAKES
+from spec.attention.mistakes.causality import lets_the_last_query_see_the_last_key as last
+from tests.shell import environment
+
+Q, K = np.ones((2, 3, 5, 4)), np.arange(84.0).reshape(1, 3, 7, 4).repeat(2, axis=0) % 5
+TEST = """\
+import numpy as np
+from attention_spec import assert_attention
+
+def test_it():
+    q = np.ones((1, 1, 2, 2))
+    assert_attention(q + 1, q, q, q)
+"""
+
+
+def test_it_counts_elements_and_names_the_convention() -> None:
+    assert last in {m.target for m in MISTAKES.values()}
+    with pytest.raises(AssertionError) as caught:
+        assert_attention(last(Q, K, K, is_causal=True), Q, K, K, is_causal=True)
+    said = str(caught.value)
+    count, _, rest = said.partition(" of 120 elements are wrong; the worst is at (")
+    assert 0 < int(count) <= 120
+    assert "want" in rest
+    assert 'would be correct with conventions={"causal": "bottom-right"}' in caught.value.__notes__
+
+
+def test_a_single_element_is_counted() -> None:
+    out = last(Q, K, K)
+    out[1, 2, 3, 0] += 1
+    with pytest.raises(AssertionError, match=r"^1 of 120 elements are wrong; .* at \(1, 2, 3, 0\)"):
+        assert_attention(out, Q, K, K)
+
+
+def test_another_shape_is_said_as_it_is() -> None:
+    with pytest.raises(AssertionError) as caught:
+        assert_attention(Q[:1], Q, K, K)
+    assert "elements are wrong" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["mask", "attn_mask", "bias"])
+def test_a_mask_of_integers_is_refused(name: str) -> None:
+    with pytest.raises(TypeError, match="a mask of integers is ambiguous"):
+        assert_attention(Q, Q, K, K, **{name: np.ones((5, 7), dtype=int)})
+
+
+def test_pytest_shows_the_line_of_the_test_alone(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(TEST)
+    words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py")
+    given = {"capture_output": True, "text": True, "check": False, "env": environment(sys.path)}
+    done = subprocess.run(words, cwd=tmp_path, **given)  # type: ignore[call-overload]
+    assert done.returncode == 1
+    assert "4 of 4 elements are wrong" in done.stdout
+    assert "assertion.py" not in done.stdout
+    assert len(done.stdout.splitlines()) <= 20
