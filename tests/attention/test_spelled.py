@@ -126,7 +126,7 @@ def test_a_window_is_said_in_the_units_of_its_name(
 @pytest.mark.parametrize("window", [(None, 0), (2, 1), (2, None)])
 def test_a_number_of_keys_is_refused_where_it_does_not_say_what_is_asked(window: Any) -> None:
     record = implementation(spelled.sliding, layout="blhd")
-    with pytest.raises(Refused, match="says nothing of those ahead"):
+    with pytest.raises(Refused, match="describes only a window with a left bound"):
         record.forward(core("float32").but(window=window))
 
 
