@@ -93,7 +93,7 @@ def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path
     [
         ("WithoutOutput", (), "state_dict has no 'out_proj.weight', want one of shape (6, 6)"),
         ("HeadsSideBySide", (), "the wrong shape: got (2, 4, 6, 2), want (2, 4, 6)"),
-        ("NoHeads", (), "takes"),
+        ("NoHeads", (), "NoHeads has neither forward nor __call__"),
         ("Attends", ("--layout", "blhd"), "--layout blhd is for an attention function"),
         ("Attends", ("--clause", "K2"), "clause 'K2' is about attention"),
         (

@@ -18,7 +18,7 @@ def test_a_certificate_is_read_and_compared() -> None:
     path = SAVED / "certificate.json"
     found = loaded(path)
     assert found.exit_code == 1
-    assert "(drops_the_row_term, incident class C21)" in str(found)
+    assert "looks like drops_the_row_term (incident class C21)" in str(found)
     done = run("compare", str(path), str(path))
     assert (done.returncode, done.stdout.strip()) == (0, "nothing changed")
 

@@ -21,7 +21,7 @@ FEW = ("--profile", "quick", "--dtype", "float32")
         ("inputs = 2", "inputs is 2, want 3 (query, key and value) or 1"),
         ('causal = "sometimes"', "causal is 'sometimes', want optional or always"),
         ("make = 'Block('", "is no expression"),
-        ("make = 'Blokc(A)'", "name 'Blokc' is not defined"),
+        ("make = 'Blokc(A)'", "make: 'Blokc' is not defined; it may use A (model width)"),
         ("inputs =", "is no TOML"),
         ("[names]\nw = 'W_q W_k'", "names: W_v has no place"),
         ("[names]\nw = 'W_q W_k W_v W_x'", "unknown name 'W_x': choose from W_q, W_k"),
@@ -59,4 +59,4 @@ def test_a_description_is_for_layers_alone() -> None:
         certify("tests.targets.layers:TURNS", description="none.toml")
     names = {"w": "W_q W_k W_v"}
     with pytest.raises(Unsuitable, match="only layers of torch are completed"):
-        layer(object, names=names, backend="numpy")
+        layer(type("Made", (), {"__call__": len}), names=names, backend="numpy")

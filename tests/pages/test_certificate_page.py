@@ -21,7 +21,7 @@ def test_it_says_what_the_certificate_says(wrong):
     (heading,) = found.all("h1")
     assert heading.text == "elementwise"
     text = " ".join(found.text.split())
-    assert "wherever not (gradients asked for and M > 1)" in text
+    assert "when not (gradients asked for and M > 1)" in text
     assert "where M > 1, gradients are wrong" in text
     assert wrong.command in text
     for name, version in wrong.versions.items():

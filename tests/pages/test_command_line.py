@@ -50,7 +50,7 @@ def test_compare_writes_a_table_and_pages(tmp_path, judged_once):
     assert "| verdict |" in text.read_text(encoding="utf-8")
     folder = run("compare", str(files[0].parent))
     assert folder.returncode == 0
-    assert "wherever not" in folder.stdout
+    assert "when not" in folder.stdout
 
 
 @pytest.mark.parametrize(

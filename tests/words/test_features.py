@@ -178,7 +178,7 @@ def test_a_hidden_key_is_ahead_by_the_score_that_it_would_have(
     assert [word for word in said if VOCABULARY.test(word)(put, "")] == holds
 
 
-FILL = "survives a fill of -10000"
+FILL = "that survives a fill of -10000"
 PLACED = {"key_positions": [2, 1, 0]}
 
 
