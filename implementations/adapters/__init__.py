@@ -1,1 +1,1 @@
-"""Other people's attention functions, one file each."""
+"""Attention functions of other libraries, one file for each."""

@@ -1,8 +1,8 @@
-"""attention-gym's masks and modifications of scores, under torch's flex_attention.
+"""Masks and score modifications of attention-gym, under torch's flex_attention.
 
-What is hidden (`causal_mask`, `generate_sliding_window`, `generate_doc_mask_mod`) and what becomes
-of a score (`generate_tanh_softcap`) is the library's; they meet as its examples have it, by
-`and_masks`. Its sliding window is causal. On a CPU no gradients are taken.
+The library supplies the masks (`causal_mask`, `generate_sliding_window`, `generate_doc_mask_mod`)
+and the modification of scores (`generate_tanh_softcap`). They are combined by `and_masks`, as in
+its examples. Its sliding window is causal. On a CPU there are no gradients.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def attend(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    Raises ValueError: a window that is not causal.
+    Raises ValueError if a window is not causal.
     """
     sight = _sight(is_causal, window_size)
     score = None if softcap is None else generate_tanh_softcap(softcap)
@@ -51,7 +51,7 @@ def packed(
     v: Tensor,
     cu_seqlens_q: Tensor,
     cu_seqlens_k: Tensor,
-    max_seqlen_q: int,  # noqa: ARG001 - the offsets tell
+    max_seqlen_q: int,  # noqa: ARG001 - cu_seqlens contains it
     max_seqlen_k: int,  # noqa: ARG001
     softmax_scale: float | None = None,
     causal: bool = False,
@@ -60,7 +60,7 @@ def packed(
 ) -> Tensor:
     """q (tokens, H, D), k (tokens, G, D), v (tokens, G, E) give (tokens, H, E).
 
-    Raises ValueError: the texts of the queries are not those of the keys.
+    Raises ValueError if the sequences of the queries are not those of the keys.
     """
     if not torch.equal(cu_seqlens_q, cu_seqlens_k) or len(q) != int(cu_seqlens_q[-1]):
         raise ValueError("a document has as many queries as keys, and there is nothing behind them")
@@ -74,14 +74,14 @@ def packed(
 
 
 def bias(heads: int, queries: int, keys: int) -> Tensor:
-    """What `generate_alibi_bias` adds to a score.   (heads, queries, keys)"""
+    """The bias that `generate_alibi_bias` adds to each score.   (heads, queries, keys)"""
     h, i, j = (torch.arange(n) for n in (heads, queries, keys))
     add = generate_alibi_bias(heads)
     return add(torch.zeros(()), 0, h[:, None, None], i[:, None], j)
 
 
 def _sight(is_causal: bool, window: Window) -> Any:
-    """The mask of places. Raises ValueError."""
+    """The mask function of positions. Raises ValueError if a window is not causal."""
     left, right = window
     if left is None:
         if right not in (None, 0):
@@ -105,7 +105,7 @@ def _flex(
     (B, H, N, _), M = query.shape, key.shape[2]
     block = create_block_mask(sight, B, H, N, M, device=str(query.device))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that it is not compiled
+        warnings.simplefilter("ignore", UserWarning)  # a warning that it is not compiled
         out, aux = flex_attention(
             query, key, value, score, block, scale, enable_gqa, return_aux=AuxRequest(lse=True)
         )

@@ -1,8 +1,8 @@
 """Attention of diffusers: the function behind its newer models, and the layer with processors.
 
-`dispatch_attention_fn` has torch's words and arrays (batch, length, heads, width); which backend
-answers is chosen by name: torch's fused function (`native`), its plain mathematics (`math`), or
-flex_attention (`flex`). The layers are built by a description, each with one of its processors.
+`dispatch_attention_fn` has torch's argument names and arrays (batch, length, heads, width). The
+name of a backend selects torch's fused function (`native`), its plain mathematics (`math`), or
+flex_attention (`flex`). The layers are built from a description, each with one of the processors.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def flex(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """As `native`. Raises NotImplementedError: a gradient is wanted on a CPU."""
+    """As `native`. Raises NotImplementedError if a gradient is required on a CPU."""
     asked = {"attn_mask": attn_mask, "is_causal": is_causal, "scale": scale}
     return _dispatched("flex", query, key, value, enable_gqa=enable_gqa, **asked)
 
@@ -70,9 +70,9 @@ def padded(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """As `flex`, its mask of keys alone, (batch, keys).
+    """As `flex`, with a padding mask of keys only, (batch, keys).
 
-    Raises ValueError: a mask that is not of truth values, (B, 1, 1, M).
+    Raises ValueError if a mask is not boolean with the shape (B, 1, 1, M).
     """
     B, M = query.shape[0], key.shape[1]
     if mask is not None:
@@ -85,12 +85,12 @@ def padded(
 
 def _dispatched(backend: str, query: Tensor, key: Tensor, value: Tensor, **asked: Any) -> Tensor:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that flex_attention is not compiled
+        warnings.simplefilter("ignore", UserWarning)  # a warning that it is not compiled
         return dispatch_attention_fn(query, key, value, backend=backend, **asked)
 
 
 class Layer(Attention):  # type: ignore[misc]
-    """The layer with its default processor, of one text."""
+    """The layer with its default processor, for self-attention."""
 
     processor_class: Any = AttnProcessor2_0
 
@@ -106,12 +106,12 @@ class Layer(Attention):  # type: ignore[misc]
 
 
 class Plain(Layer):
-    """The same with the processor that multiplies matrices."""
+    """The same layer with the processor that uses matrix products."""
 
     processor_class = AttnProcessor
 
 
 class Sliced(Layer):
-    """The same with the processor that takes two heads at a time."""
+    """The same layer with the processor that computes two heads at a time."""
 
     processor_class = staticmethod(lambda: SlicedAttnProcessor(slice_size=2))

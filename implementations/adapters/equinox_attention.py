@@ -1,7 +1,7 @@
-"""equinox's dot_product_attention, which knows one head of one text.
+"""equinox's dot_product_attention, which supports one head of one sequence.
 
-Batches and heads are what `jax.vmap` makes of it, as equinox's guide has it and as its own layer
-does; a mask that is given is one of each text and each head.
+`jax.vmap` adds batches and heads, as in equinox's guide and in its layer. A given mask applies to
+each sequence and each head.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from jax import Array
 def attend(query: Array, key: Array, value: Array, mask: Array | None = None) -> Array:
     """query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E).
 
-    mask (B, H, N, M) or what broadcasts to it: where it is False, nothing is seen. Raises
-    TypeError: a mask of numbers, of which equinox would take the truth.
+    mask: (B, H, N, M) or an array that broadcasts to it; False masks a key. Raises TypeError if the
+    mask has numbers, which equinox would convert to booleans.
     """
     return jax.vmap(jax.vmap(dot_product_attention))(query, key, value, _whole(query, key, mask))
 
@@ -28,7 +28,7 @@ def weights(query: Array, key: Array, value: Array, mask: Array | None = None) -
 
 
 def _whole(query: Array, key: Array, mask: Array | None) -> Array | None:
-    """The mask written out: equinox asks for the shape (N, M) of each."""
+    """The mask as a full array, because equinox needs the shape (N, M) for each head."""
     if mask is None:
         return None
     if mask.dtype != bool:

@@ -1,6 +1,6 @@
-"""equinox's MultiheadAttention, which knows one text, under torch's names.
+"""equinox's MultiheadAttention, which supports one sequence, with torch's parameter names.
 
-A batch is what `jax.vmap` makes of it; a mask that is given is one of each text and each head.
+`jax.vmap` adds a batch. A given mask applies to each sequence and each head.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Softmax attention of flash-linear-attention: its Triton kernel, in Triton's interpreter.
 
-Arrays are (batch, length, heads, width), of as many queries as keys; all of it is causal. Key heads
-are shared without being asked for. `attend` is the kernel, `packed` the same with cumulative
-lengths, and `naive` its reference in torch; `forgetting` is the reference of one with a gate at
-each token, whose kernel is tuned on a GPU before it runs.
+Arrays are (batch, length, heads, width), with as many queries as keys, and always causal. Key heads
+are shared without an option. `attend` is the kernel and `packed` the same with cumulative lengths.
+`naive` is its reference in torch. `forgetting` is the reference of an attention with a gate at each
+token, whose kernel needs a GPU for tuning.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ def attend(
     key: Tensor,
     value: Tensor,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - fla shares key heads without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - fla always shares key heads
     sliding_window: int | None = None,
     sinks: Tensor | None = None,
 ) -> Tensor:
     """query (B, N, H, D), key (B, N, G, D), value (B, N, G, E) give (B, N, H, E).
 
-    sliding_window counts keys, the query's own among them; sinks (H,).
-    Raises ValueError: more or fewer queries than keys, which fla does not look at.
+    sliding_window: the number of visible keys, including the key at the query's position. sinks:
+    (H,).
+
+    Raises ValueError if there are more or fewer queries than keys, which fla does not check.
     """
     _of_one_length(query, key)
     return parallel_attn(query, key, value, None, scale, sliding_window, sink_bias=sinks)
@@ -43,7 +45,7 @@ def packed(
     v: Tensor,
     cu_seqlens_q: Tensor,
     cu_seqlens_k: Tensor,
-    max_seqlen_q: int,  # noqa: ARG001 - fla reads it off the lengths
+    max_seqlen_q: int,  # noqa: ARG001 - fla computes it from cu_seqlens
     max_seqlen_k: int,  # noqa: ARG001
     softmax_scale: float | None = None,
     sliding_window: int | None = None,
@@ -51,7 +53,8 @@ def packed(
 ) -> Tensor:
     """q (tokens, H, D), k (tokens, G, D), v (tokens, G, E) give (tokens, H, E).
 
-    Raises ValueError: the texts of the queries are not those of the keys, for fla is told once.
+    Raises ValueError if the sequences of the queries are not those of the keys: fla has one
+    cu_seqlens.
     """
     if not torch.equal(cu_seqlens_q, cu_seqlens_k):
         raise ValueError("a text has as many queries as keys, as fla has it")
@@ -71,7 +74,7 @@ def forgetting(
     sliding_window: int | None = None,
     alibi_slopes: Tensor | None = None,
 ) -> Tensor:
-    """As `attend`. What each token forgets is the same for all: nothing, or the slope of a head."""
+    """As `attend`. All tokens have the same gate: none, or the ALiBi slope of a head."""
     _of_one_length(query, key)
     B, N, H, _ = query.shape
     if alibi_slopes is None:
@@ -90,15 +93,15 @@ def naive(
     enable_gqa: bool = False,  # noqa: ARG001 - as above
     sinks: Tensor | None = None,
 ) -> Tensor:
-    """As `attend`, by the reference that fla tests its kernel with, which can do without causality.
+    """As `attend`, by the reference that fla tests its kernel with. It can also be non-causal.
 
-    It has a window too, which it leaves out where it is not causal.
+    The reference has a window too, but ignores it if the call is not causal.
     """
     return naive_parallel_attn(query, key, value, scale, None, is_causal, sink_bias=sinks)[0]
 
 
 def _of_one_length(query: Tensor, key: Tensor) -> None:
-    """Raises ValueError: more or fewer queries than keys."""
+    """Raise ValueError if there are more or fewer queries than keys."""
     if query.shape[:2] != key.shape[:2]:
         raise ValueError("fla's arrays are of one length")
 

@@ -1,7 +1,7 @@
-"""flash-attention-jax: attention with a mask of keys, and causal attention, under torch's spelling.
+"""flash-attention-jax: attention with a padding mask, and causal attention.
 
-Arrays are (batch, heads, length, width). `flash_attention` always wants its mask (batch, keys); one
-of True is what its readme passes for none.
+Arrays are (batch, heads, length, width), and arguments have torch's names. `flash_attention` always
+requires its mask (batch, keys). Its readme passes a mask of True to mask nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def attend(query: Array, key: Array, value: Array) -> Array:
 def padded(
     query: Array, key: Array, value: Array, key_value_seq_lengths: Array | None = None
 ) -> Array:
-    """As `attend`; key_value_seq_lengths: (B,), behind which the mask of keys is False."""
+    """As `attend`. key_value_seq_lengths: (B,); the mask is False for keys after the length."""
     M = key.shape[2]
     lengths = jnp.full(key.shape[0], M) if key_value_seq_lengths is None else key_value_seq_lengths
     return flash_attention(query, key, value, jnp.arange(M)[None, :] < lengths[:, None])
@@ -28,7 +28,7 @@ def padded(
 def causal(query: Array, key: Array, value: Array) -> Array:
     """query (B, H, N, D), key (B, H, M, D), value (B, H, M, D) give (B, H, N, D).
 
-    The last query is the last key's: the diagonal starts from the bottom right.
+    The causal alignment is bottom-right: the last query may attend to the last key.
     """
     return causal_flash_attention(query, key, value)
 

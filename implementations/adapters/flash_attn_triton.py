@@ -1,8 +1,9 @@
-"""flash-attn's own functions on its Triton backend (AMD's), in Triton's interpreter.
+"""flash-attn's functions on its Triton backend (AMD's), in Triton's interpreter.
 
-`flash_attn_func` and `flash_attn_varlen_func` are the library's, without dropout, in its own words.
-Its functions are registered with torch for GPUs alone; here they are called as with a torch that
-has no such registration (`torch < 2.4` in its interface), so that arrays on a CPU reach them.
+`flash_attn_func` and `flash_attn_varlen_func` are the library's, without dropout, and with its
+argument names. The library registers its functions with torch for GPUs only. Here they are called
+as with a torch that has no such registration (`torch < 2.4` in its interface), so that they accept
+arrays on a CPU.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 
 os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported: kernels run on a CPU
-os.environ["FLASH_ATTENTION_TRITON_AMD_ENABLE"] = "TRUE"  # as the backend is chosen
+os.environ["FLASH_ATTENTION_TRITON_AMD_ENABLE"] = "TRUE"  # selects the backend
 
 from typing import Any
 
@@ -34,7 +35,7 @@ def attend(
 ) -> Any:
     """q (B, N, H, D), k (B, M, G, D), v (B, M, G, D) give (B, N, H, D).
 
-    `return_attn_probs`: the log-sum-exp (B, H, N) comes as well, and probabilities for tests.
+    return_attn_probs: also return the log-sum-exp (B, H, N), and probabilities for tests.
     """
     return flash_attn_interface.flash_attn_func(
         q,
@@ -62,7 +63,8 @@ def packed(
 ) -> Any:
     """q (queries, H, D), k (keys, G, D), v (keys, G, D) give (queries, H, D).
 
-    Windows and caps are those of `attend`, and left out. The log-sum-exp is (H, queries).
+    Windows and soft-caps work as in `attend`, and are left out here. The log-sum-exp is
+    (H, queries).
     """
     return flash_attn_interface.flash_attn_varlen_func(
         q,

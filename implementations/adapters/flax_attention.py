@@ -1,8 +1,8 @@
-"""flax's attention where its options have other names: nnx with weights that it shows.
+"""flax's attention with options that have other names: nnx, with the weights that it sows.
 
-`flax.linen.dot_product_attention` and `flax.nnx.dot_product_attention` are judged as they are, with
-`mask`, `bias` and `is_causal` of their own. nnx hands over to `jax.nn` unless it has to drop out or
-to sow; `sown` gives it a module to sow into, and so runs the lines that flax has of its own.
+`flax.linen.dot_product_attention` and `flax.nnx.dot_product_attention` are tested without an
+adapter, with their parameters `mask`, `bias` and `is_causal`. nnx calls `jax.nn` unless it has
+dropout or sows weights. `sown` passes a module to sow into, and so runs flax's code instead.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ def sown(
     bias: Array | None = None,
     mask: Array | None = None,
     is_causal: bool = False,
-    enable_gqa: bool = False,  # noqa: ARG001 - flax shares key heads without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - flax always shares key heads
 ) -> Array:
     """query (B, N, H, D), key (B, M, G, D), value (B, M, G, E) give (B, N, H, E).
 
-    bias, mask broadcast to (B, H, N, M); where the mask is False, nothing is seen.
+    bias, mask: arrays that broadcast to (B, H, N, M); False in the mask masks a key.
     """
     return nnx.dot_product_attention(
         query, key, value, bias, mask, is_causal=is_causal, module=nnx.Module()
@@ -33,7 +33,7 @@ def sown(
 
 
 def weights(query: Array, key: Array, value: Array, **options: Any) -> Array:
-    """What flax sows: the weights (B, H, N, M)."""
+    """The weights that flax sows.   (B, H, N, M)"""
     del value
     options.pop("enable_gqa", None)
     return dot_product_attention_weights(query, key, **options)

@@ -1,4 +1,4 @@
-"""The layers of flax, old (linen) and new (nnx) under torch's names."""
+"""The layers of flax, old (linen) and new (nnx), with torch's parameter names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLACES = {"q": "query", "k": "key", "v": "value", "out": "out"}
 
 
 def _named(given: Given) -> dict[str, dict[str, Any]]:
-    """The parameters under flax's names: kernels (in, H, D), of the last (H, D, out)."""
+    """The parameters under flax's names: kernels (in, H, D), and (H, D, out) for the output."""
     found = {}
     for ours, theirs in PLACES.items():
         laid = from_heads if ours == "out" else by_heads

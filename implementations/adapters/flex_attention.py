@@ -1,8 +1,9 @@
-"""torch's flex_attention under torch's own spelling: options as functions of a score and its place.
+"""torch's flex_attention, with options as functions of a score and its position.
 
-What becomes of a score (`score_mod`) and which keys are seen (`mask_mod`) is written in places, as
-its guide has it. It has no sinks; on a CPU it runs one operation after the other, and refuses what
-has to be differentiated (torch 2.13).
+The arguments have the names of `scaled_dot_product_attention`. The modification of scores
+(`score_mod`) and the visible keys (`mask_mod`) are functions of positions, as in torch's guide.
+There are no attention sinks. On a CPU the function runs one operation after the other, and raises
+an exception if a gradient is required (torch 2.13).
 """
 
 from __future__ import annotations
@@ -47,15 +48,15 @@ def attend(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    The options are those of `implementations.einsum_torch`; with return_lse, the log-sum-exp
-    (B, H, N) comes as well. Raises NotImplementedError: a gradient is wanted on a CPU.
+    The options are those of `implementations.einsum_torch`. return_lse: also return the log-sum-exp
+    (B, H, N). Raises NotImplementedError if a gradient is required on a CPU.
     """
     told = attn_mask, is_causal, window_size, softcap, alibi_slopes
     score, block = _functions(
         query, key, *told, query_segments, key_segments, query_positions, key_positions
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that it is not compiled
+        warnings.simplefilter("ignore", UserWarning)  # a warning that it is not compiled
         out, aux = flex_attention(
             query, key, value, score, block, scale, enable_gqa, return_aux=AuxRequest(lse=True)
         )
@@ -79,7 +80,7 @@ def compiled(
     query_positions: Tensor | None = None,
     key_positions: Tensor | None = None,
 ) -> Tensor:
-    """As `attend`, compiled as its guide has it: the output alone, as a CPU has no other."""
+    """As `attend`, compiled as in torch's guide. On a CPU it returns only the output."""
     told = attn_mask, is_causal, window_size, softcap, alibi_slopes
     score, block = _functions(
         query, key, *told, query_segments, key_segments, query_positions, key_positions
@@ -87,9 +88,9 @@ def compiled(
     return _compiled()(query, key, value, score, block, scale, enable_gqa)
 
 
-@cache  # and not as this is imported: a compiler takes seconds to load
+@cache  # not at import: loading the compiler takes seconds
 def _compiled() -> Callable[..., Any]:
-    """flex_attention for the shapes that come: compiled for any shape, more of it is refused."""
+    """flex_attention, compiled for each shape; torch rejects more calls if shapes are dynamic."""
     return compiler(flex_attention, dynamic=False)
 
 
@@ -106,7 +107,7 @@ def _functions(
     query_positions: Tensor | None,
     key_positions: Tensor | None,
 ) -> tuple[Score, BlockMask]:
-    """The options as what becomes of a score, and as which keys are seen."""
+    """The options as two functions: the modification of a score, and the visible keys."""
     (B, H, N, _), M = query.shape, key.shape[2]
     p = _places(query_positions, query, B, N)
     r = _places(key_positions, query, B, M)
@@ -125,7 +126,7 @@ def _functions(
 
 
 def _places(given: Tensor | None, like: Tensor, B: int, length: int) -> Tensor:
-    """The places of queries, or of keys, where `like` is.   (B, length)"""
+    """The positions of queries, or of keys, on the device of `like`.   (B, length)"""
     here = torch.arange(length, device=like.device).expand(B, length)
     return here if given is None else given.long()
 
@@ -133,7 +134,7 @@ def _places(given: Tensor | None, like: Tensor, B: int, length: int) -> Tensor:
 def _scored(
     softcap: float | None, added: Tensor | None, slopes: Tensor | None, p: Tensor, r: Tensor
 ) -> Score:
-    """What becomes of a score: it is capped, and something is added."""
+    """The function that soft-caps a score and adds a bias."""
 
     def score(s: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
         if softcap is not None:
@@ -149,7 +150,7 @@ def _scored(
 
 
 def _hiding(mask: Tensor | None) -> Sight:
-    """True where the mask is."""
+    """A function that is True for keys that the mask leaves visible."""
 
     def shown(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
         return j >= 0 if mask is None else mask[b, h, i, j]
@@ -158,7 +159,7 @@ def _hiding(mask: Tensor | None) -> Sight:
 
 
 def _near(is_causal: bool, window: Window, p: Tensor, r: Tensor) -> Sight:
-    """True where a key is as near its query as it has to be."""
+    """A function that is True for keys inside the window and the causal range of a query."""
     left, right = window
 
     def near(b: Tensor, _: Tensor, i: Tensor, j: Tensor) -> Tensor:
@@ -176,7 +177,7 @@ def _near(is_causal: bool, window: Window, p: Tensor, r: Tensor) -> Sight:
 
 
 def _of_one_text(mine: Tensor | None, theirs: Tensor | None) -> Sight:
-    """True where a query and a key are of one text."""
+    """A function that is True for a query and a key of one segment."""
 
     def together(b: Tensor, _: Tensor, i: Tensor, j: Tensor) -> Tensor:
         if mine is None or theirs is None:

@@ -1,8 +1,9 @@
 """ggml's attention on a CPU, as llama.cpp uses it: fused, by its reference, and in three steps.
 
-Arrays are (batch, heads, length, width). Queries are of float32 in ggml; keys and values are of the
-format that is asked, as in a cache. The fused operation takes masks of float16 alone.
-Causality, windows and texts are masks, to ggml; what it calls `max_bias` makes slopes of its own.
+Arrays are (batch, heads, length, width). Queries are float32 in ggml; keys and values have the
+dtype of the inputs, as in a cache. The fused operation accepts only float16 masks. For ggml,
+causality, windows and sequences are masks. Its parameter `max_bias` computes ALiBi slopes inside
+the library.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def attend(
 ) -> Array:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    ggml_flash_attn_ext, on one thread. Raises TypeError: float64, a mask of other numbers than
-    float16.
+    This is ggml_flash_attn_ext, on one thread. Raises TypeError for float64, and for an additive
+    mask that is not float16.
     """
     return _fused(query, key, value, attn_mask, scale, enable_gqa, softcap, sinks)
 
@@ -44,7 +45,7 @@ def threads(
     softcap: float | None = None,
     sinks: Array | None = None,
 ) -> Array:
-    """As `attend`, on four threads, which share the keys of a single query among them."""
+    """As `attend`, on four threads, which split the keys of a single query."""
     many = {"threads": 4}
     return _fused(query, key, value, attn_mask, scale, enable_gqa, softcap, sinks, **many)
 
@@ -59,7 +60,7 @@ def reference(
     softcap: float | None = None,
     sinks: Array | None = None,
 ) -> Array:
-    """As `attend`, by the path that ggml holds its other ones to (`set_use_ref`)."""
+    """As `attend`, by the reference path of ggml (`set_use_ref`)."""
     held = {"reference": True}
     return _fused(query, key, value, attn_mask, scale, enable_gqa, softcap, sinks, **held)
 
@@ -70,12 +71,12 @@ def _fused(
     value: Array,
     attn_mask: Array | None,
     scale: float | None,
-    enable_gqa: bool,  # noqa: ARG001 - ggml shares key heads without being asked
+    enable_gqa: bool,  # noqa: ARG001 - ggml always shares key heads
     softcap: float | None,
     sinks: Array | None,
     **how: Any,
 ) -> Array:
-    """The fused operation, computed in one of the ways that there are."""
+    """The output of the fused operation, with the options of `Graph.computed`."""
     (B, H, N, D), (M, E) = _sizes(query, key, value), value.shape[2:]
     with graph(query, key, value, scores=B * H * N * max(M, D, E)) as g:
         mask = None if attn_mask is None else g.put(_half(attn_mask, (N, M)))
@@ -97,7 +98,10 @@ def unfused(
     enable_gqa: bool = False,  # noqa: ARG001 - as above
     sinks: Array | None = None,
 ) -> Array:
-    """ggml_mul_mat, ggml_soft_max_ext, ggml_mul_mat. Shapes as of `attend`. Raises TypeError."""
+    """The output of ggml_mul_mat, ggml_soft_max_ext and ggml_mul_mat.
+
+    Shapes and errors are those of `attend`.
+    """
     (B, H, N, D), (M, E) = _sizes(query, key, value), value.shape[2:]
     with graph(query, key, value, scores=B * H * N * max(M, D, E)) as g:
         if not M:
@@ -109,7 +113,7 @@ def unfused(
 
 
 def weights(query: Array, key: Array, value: Array, **options: Any) -> Array:
-    """What ggml_soft_max_ext has made.   (B, H, N, M)"""
+    """The result of ggml_soft_max_ext.   (B, H, N, M)"""
     (B, H, N, D), M = query.shape, key.shape[2]
     with graph(query, key, value, scores=B * H * N * max(M, D)) as g:
         inputs = [g.put(x) for x in (query.astype(_single(query)), key, value)]
@@ -122,7 +126,7 @@ def weights(query: Array, key: Array, value: Array, **options: Any) -> Array:
 def backward(
     dout: Array, query: Array, key: Array, value: Array, **options: Any
 ) -> tuple[Array, ...]:
-    """dq, dk, dv, as ggml_build_backward_expand makes them of sum(dout * out)."""
+    """dq, dk, dv, the gradients of sum(dout * out) by ggml_build_backward_expand."""
     (B, H, N, D), (M, E) = query.shape, value.shape[2:]
     if options.get("sinks") is not None or query.dtype != np.float32:
         raise NotImplementedError("ggml differentiates its softmax without sinks, in float32")
@@ -153,7 +157,7 @@ def _in_steps(
     sinks: Array | None,
     sizes: tuple[int, int, int],
 ) -> tuple[Any, Any]:
-    """The weights, and what they make of the values."""
+    """The weights and the output, in separate operations."""
     q, k, v = inputs
     N, M, D = sizes
     mask = None if attn_mask is None else g.put(_numbers(attn_mask, (N, M)))
@@ -165,7 +169,7 @@ def _in_steps(
 
 
 def _sizes(query: Array, key: Array, value: Array) -> tuple[int, ...]:
-    """B, H, N, D. Raises ValueError: ggml ends the process for them, or divides by zero."""
+    """B, H, N, D. Raises ValueError for sizes at which ggml ends the process or divides by zero."""
     (B, H), G = query.shape[:2], key.shape[1]
     if not (B and H and G) or H % G or query.shape[3] != key.shape[3]:
         raise ValueError(f"ggml does not survive {query.shape}, {key.shape}, {value.shape}")
@@ -173,20 +177,20 @@ def _sizes(query: Array, key: Array, value: Array) -> tuple[int, ...]:
 
 
 def _single(query: Array) -> Any:
-    """The format of queries. Raises TypeError: they are of float64."""
+    """The dtype of queries. Raises TypeError for float64."""
     if query.dtype == np.float64:
         raise TypeError("ggml has no attention for float64")
     return np.float32
 
 
 def _numbers(attn_mask: Array, rows: tuple[int, int]) -> Array:
-    """A mask with all of its rows and keys, of numbers to add.   (..., N, M)"""
+    """The mask as numbers to add, with all rows and keys.   (..., N, M)"""
     whole = np.broadcast_to(attn_mask, (*attn_mask.shape[:-2], *rows))
     return np.where(whole, 0, -np.inf).astype(np.float16) if whole.dtype == bool else whole
 
 
 def _half(attn_mask: Array, rows: tuple[int, int]) -> Array:
-    """The same, in float16. Raises TypeError: its numbers are of another format."""
+    """The mask in float16. Raises TypeError for an additive mask of another dtype."""
     numbers = _numbers(attn_mask, rows)
     if numbers.dtype != np.float16:
         raise TypeError(f"ggml_flash_attn_ext takes a mask of float16, not {numbers.dtype}")

@@ -1,8 +1,8 @@
-"""ggml's shared library, as llama-cpp-python brings it, and graphs of tensors that hold arrays.
+"""The shared library of ggml in llama-cpp-python, and graphs of tensors that hold arrays.
 
-A `Graph` is a context of its own, with the memory for what is put into it and for what is computed.
-ggml counts axes from the innermost one: an array (B, H, N, D) is a tensor of (D, N, H, B), and lies
-in memory as it does here. What ggml asserts, it ends the process for.
+A `Graph` is a ggml context with memory for its inputs and for its results. ggml counts axes from
+the innermost one: an array (B, H, N, D) is a tensor of (D, N, H, B), with the same memory layout.
+If an assertion of ggml fails, the process ends.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy as np
 from spec.notation import Array
 
 TYPES = {np.dtype(np.float32): 0, np.dtype(np.float16): 1}  # enum ggml_type
-SCRATCH = 1 << 26  # octets for the graph and for what a thread works in
-COPIES = 24  # of the largest score matrix, for results and gradients
+SCRATCH = 1 << 26  # bytes for the graph and for the work space of threads
+COPIES = 24  # copies of the largest score matrix, for results and gradients
 NODES = 512
 
 
@@ -33,14 +33,14 @@ class Parameters(Structure):
 
 
 class Tensor(Structure):
-    """What struct ggml_tensor begins with: the octets from one number of an axis to the next."""
+    """The first fields of struct ggml_tensor, with the stride in bytes of each axis (nb)."""
 
     _fields_ = [("type", c_int), ("buffer", c_void_p), ("ne", c_int64 * 4), ("nb", c_size_t * 4)]
 
 
 @cache
 def library() -> Any:
-    """The functions of ggml.h and of ggml-cpu.h, by name. Raises ImportError: it is not there."""
+    """The functions of ggml.h and of ggml-cpu.h, by name. Raises ImportError if ggml is missing."""
     found = find_spec("llama_cpp")
     if found is None or found.origin is None:
         raise ImportError("ggml comes with llama-cpp-python, which is not installed")
@@ -85,7 +85,7 @@ CPU: dict[str, tuple[Any, list[Any]]] = {
 
 
 def _declared(loaded: Any, named: dict[str, tuple[Any, list[Any]]]) -> dict[str, Any]:
-    """The functions of a library, told what they take and return."""
+    """The functions of a library, with declared argument and result types."""
     functions = {name: getattr(loaded, name) for name in named}
     for name, (result, arguments) in named.items():
         functions[name].restype, functions[name].argtypes = result, arguments
@@ -93,14 +93,14 @@ def _declared(loaded: Any, named: dict[str, tuple[Any, list[Any]]]) -> dict[str,
 
 
 class Graph:
-    """Tensors and operations on them, until `computed`."""
+    """Tensors and operations on them, which `computed` evaluates."""
 
     def __init__(self, context: Any, gradients: bool) -> None:
         self.ggml, self.context = library(), context
         self.graph = self.ggml.ggml_new_graph_custom(context, NODES, gradients)
 
     def put(self, x: Array) -> Any:
-        """A tensor that holds x. Raises TypeError: its format is not float32 or float16."""
+        """A tensor that holds x. Raises TypeError if x is neither float32 nor float16."""
         if x.dtype not in TYPES:
             raise TypeError(f"ggml has no attention for {x.dtype}")
         shape = (c_int64 * 4)(*x.shape[::-1], *[1] * (4 - x.ndim))
@@ -110,17 +110,17 @@ class Graph:
         return tensor
 
     def __call__(self, operation: str, *arguments: Any) -> Any:
-        """The tensor that an operation of ggml.h makes."""
+        """The tensor that an operation of ggml.h returns."""
         return getattr(self.ggml, f"ggml_{operation}")(self.context, *arguments)
 
     def computed(self, *results: Any, threads: int = 1, reference: bool = False) -> None:
-        """Computes what leads to the results. Raises RuntimeError: ggml could not."""
+        """Compute the results and their inputs. Raises RuntimeError if ggml reports a failure."""
         for result in results:
             self.ggml.ggml_build_forward_expand(self.graph, result)
         self.run(threads, reference)
 
     def run(self, threads: int = 1, reference: bool = False) -> None:
-        """Computes the graph as it is. Raises RuntimeError: ggml could not."""
+        """Compute the graph as it is. Raises RuntimeError if ggml reports a failure."""
         backend = self.ggml.ggml_backend_cpu_init()
         self.ggml.ggml_backend_cpu_set_n_threads(backend, threads)
         self.ggml.ggml_backend_cpu_set_use_ref(backend, reference)
@@ -130,7 +130,7 @@ class Graph:
             raise RuntimeError(f"ggml returned {status}")
 
     def read(self, tensor: Any, shape: tuple[int, ...]) -> Array:
-        """The numbers of a tensor of float32, in the order of our axes, however they lie."""
+        """The numbers of a float32 tensor as an array of our axis order, for any memory layout."""
         if not np.prod(shape):
             return np.zeros(shape, np.float32)
         strides = Tensor.from_address(tensor).nb[::-1][-len(shape) :]
@@ -141,7 +141,7 @@ class Graph:
 
 @contextmanager
 def graph(*arrays: Array, scores: int, gradients: bool = False) -> Iterator[Graph]:
-    """A graph with memory for the arrays and for what is made of so many scores."""
+    """A graph with memory for the arrays, and for results computed from `scores` scores."""
     octets = SCRATCH + COPIES * (sum(4 * x.size for x in arrays) + 4 * scores)
     context = library().ggml_init(Parameters(octets, None, False))
     try:

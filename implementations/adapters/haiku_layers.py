@@ -1,4 +1,4 @@
-"""haiku's MultiHeadAttention under torch's names."""
+"""haiku's MultiHeadAttention with torch's parameter names."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""jax.nn.dot_product_attention under torch's spelling, in JAX's own layout.
+"""jax.nn.dot_product_attention with torch's argument names, in JAX's layout.
 
-Arrays are (batch, length, heads, width). JAX calls a boolean mask `mask` and an
-additive one `bias`; fewer key heads than query heads need no asking there.
+Arrays are (batch, length, heads, width). JAX calls a boolean mask `mask` and an additive one
+`bias`. Key heads are shared without an option.
 
-`attend` runs one operation after the other, as a person meets it at a prompt;
-`compiled` is the same under `jax.jit`, as programs run it: one program a shape.
+`attend` runs one operation after the other, as at a prompt. `compiled` is the same under `jax.jit`,
+as in programs: it compiles once for each shape.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jax import Array
 
 from implementations.arguments import UNBOUNDED, Window
 
-STATIC = ("is_causal", "enable_gqa", "window_size")  # what settles a program, and is no data of it
+STATIC = ("is_causal", "enable_gqa", "window_size")  # static arguments: they select a program
 
 
 def attend(
@@ -27,16 +27,16 @@ def attend(
     attn_mask: Array | None = None,
     is_causal: bool = False,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - JAX shares key heads without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - JAX always shares key heads
     window_size: Window = UNBOUNDED,
     query_seq_lengths: Array | None = None,
     key_value_seq_lengths: Array | None = None,
 ) -> Array:
     """query (B, N, H, D), key (B, M, G, D), value (B, M, G, D) give (B, N, H, D).
 
-    attn_mask broadcasts to (B, H, N, M). query_seq_lengths, key_value_seq_lengths: (B,) integers,
-    behind which there is padding; its queries return zero. Raises ValueError: what JAX does not
-    support, E != D.
+    attn_mask broadcasts to (B, H, N, M). query_seq_lengths, key_value_seq_lengths: (B,) integers;
+    tokens after the length are padding, and padding queries return zero. Raises ValueError if E !=
+    D, which JAX does not support.
     """
     options = {"scale": scale, "is_causal": is_causal, **_masked(attn_mask)}
     options |= _windowed(window_size, query.shape[1] + key.shape[1])
@@ -67,21 +67,22 @@ def lse(
 
 
 def _masked(attn_mask: Array | None) -> dict[str, Any]:
-    """The mask under the name that JAX has for one of its kind."""
+    """The mask under JAX's name for its kind."""
     if attn_mask is None:
         return {}
     return {"mask" if attn_mask.dtype == jnp.bool_ else "bias": attn_mask}
 
 
 def _windowed(window_size: Window, beyond: int) -> dict[str, Any]:
-    """The window under JAX's name, which knows no bound that is none: it lies beyond the text."""
+    """The window under JAX's name. A missing bound becomes a number longer than the sequence."""
     if window_size == UNBOUNDED:
         return {}
     left, right = (beyond if bound is None else bound for bound in window_size)
     return {"local_window_size": (left, right)}
 
 
-# A fill where truth values hide, a bias of -inf that is added as it is, and a product with zero.
+# Boolean masks set scores to a finite number; a bias of -inf is added unchanged; the output of
+# padding queries is multiplied by zero.
 CONVENTIONS = {"fully-masked": "uniform", "fully-masked-bias": "nan", "padding-queries": "zero"}
 attend.lse = lse  # type: ignore[attr-defined]
 attend.conventions = CONVENTIONS  # type: ignore[attr-defined]

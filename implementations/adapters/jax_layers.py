@@ -1,8 +1,8 @@
 """Layers of JAX's libraries, built, named and called like torch.nn.MultiheadAttention.
 
-A layer there is a function of its parameters. `plugged` makes of it a class of NumPy arrays, with
-the parameters under torch's names, masks in which True forbids, and gradients by `jax.vjp`; what
-the parameters are called in the library, and how they are laid out, each adapter says itself.
+In these libraries a layer is a function of its parameters. `plugged` makes it a class of NumPy
+arrays, with torch's parameter names, masks in which True masks a key, and gradients by `jax.vjp`.
+Each adapter defines the parameter names and the layout of its library.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ Named = dict[str, Any]  # parameters, or their gradients, under torch's names
 
 
 class Place(NamedTuple):
-    """A projection: its weight (out, in), as torch has it, and its bias, if there is one."""
+    """A projection: its weight (out, in), as in torch, and its bias, or None."""
 
     weight: Any
     bias: Any
 
 
 class Given(NamedTuple):
-    """What a layer is made for and told: the library's own layer is built from it and called.
+    """The sizes, parameters and inputs from which the library's layer is built and called.
 
-    places: "q", "k", "v", "out"; inputs: (B, N, A), (B, M, K), (B, M, V); mask: (B, H, N, M) or
-    what broadcasts to it, True where a query may attend, or None. asked: for the weights as well.
+    places: the projections "q", "k", "v", "out"; inputs: (B, N, A), (B, M, K), (B, M, V); mask:
+    (B, H, N, M) or an array that broadcasts to it, True for visible keys, or None; asked: whether
+    the weights are requested.
     """
 
     heads: int
@@ -44,7 +45,7 @@ class Given(NamedTuple):
 def plugged(name: str, run: Callable[[Given], Any], *, shows: bool = False) -> type:
     """The class whose call is `run`, which returns (B, N, A), compiled once for each shape.
 
-    shows: that it returns the weights of each head (B, H, N, M) as well, where they are asked for.
+    shows: whether `run` also returns the weights of each head (B, H, N, M) if they are requested.
     """
 
     def called(heads: int, asked: bool, mask: Any, state: Named, *inputs: Any) -> Any:
@@ -58,7 +59,7 @@ def plugged(name: str, run: Callable[[Given], Any], *, shows: bool = False) -> t
 
 
 class Plugged:
-    """A layer with torch's names; A is divided among num_heads heads."""
+    """A layer with torch's parameter names; the width A is divided among num_heads heads."""
 
     run: Callable[..., Any]
 
@@ -86,7 +87,7 @@ class Plugged:
         return dict(self.state)
 
     def load_state_dict(self, state: Mapping[str, Array]) -> None:
-        """Take these parameters."""
+        """Set the parameters."""
         self.state = dict(state)
 
     def __call__(
@@ -97,7 +98,7 @@ class Plugged:
         key_padding_mask: Array | None = None,
         attn_mask: Array | None = None,
     ) -> Array:
-        """y (B, N, A). True in a mask forbids. Raises ValueError: a mask of numbers, no batch."""
+        """y (B, N, A). True masks a key. Raises ValueError for numbers as a mask or no batch."""
         return self.called((query, key, value), attn_mask, key_padding_mask)[0]
 
     def called(
@@ -108,7 +109,7 @@ class Plugged:
         *,
         asked: bool = False,
     ) -> tuple[Array, Array | None]:
-        """y (B, N, A), and the weights of each head (B, H, N, M) if they are asked for."""
+        """y (B, N, A), and the weights of each head (B, H, N, M) if they are requested."""
         if inputs[0].ndim != 3:
             raise ValueError("texts come in a batch")
         run = partial(type(self).run, self.heads, asked, _seen(self.heads, mask, padding))
@@ -117,7 +118,7 @@ class Plugged:
         return np.asarray(y), None if a is None else np.asarray(a)
 
     def backward(self, dout: Array) -> tuple[Array, Array, Array, Named]:
-        """dquery, dkey, dvalue, and the gradients of the parameters, of the last call."""
+        """dquery, dkey, dvalue and the gradients of the parameters, for the last call."""
         if self.back is None:
             raise ValueError("there was no call whose gradients could be asked for")
         named, *inputs = self.back(jnp.asarray(dout))
@@ -126,13 +127,13 @@ class Plugged:
         return dquery, dkey, dvalue, self.gradients
 
     def step(self, rate: float) -> None:
-        """Take rate times the gradient of the last `backward` from every parameter."""
+        """Subtract rate times the gradient of the last `backward` from every parameter."""
         for name, x in self.state.items():
             self.state[name] = x - x.dtype.type(rate) * self.gradients[name]
 
 
 class Showing(Plugged):
-    """A layer that returns the weights of each head where they are asked for, and no mean."""
+    """A layer that returns the weights of each head if they are requested, but not their mean."""
 
     def __call__(  # type: ignore[override]
         self,
@@ -144,7 +145,10 @@ class Showing(Plugged):
         need_weights: bool = False,
         average_attn_weights: bool = False,
     ) -> tuple[Array, Array | None]:
-        """y (B, N, A), and weights (B, H, N, M) or None. Raises ValueError: a mean, as above."""
+        """y (B, N, A), and weights (B, H, N, M) or None.
+
+        Raises ValueError for the mean of the weights, for an additive mask and without a batch.
+        """
         if need_weights and average_attn_weights:
             raise ValueError("there is no mean of the heads")
         inputs = (query, key, value)
@@ -152,7 +156,7 @@ class Showing(Plugged):
 
 
 def _places(state: Named) -> dict[str, Place]:
-    """The four projections of parameters under torch's names."""
+    """The four projections, from parameters under torch's names."""
     if "in_proj_weight" in state:
         weights = jnp.split(jnp.asarray(state["in_proj_weight"]), 3)
     else:
@@ -164,7 +168,7 @@ def _places(state: Named) -> dict[str, Place]:
 
 
 def _seen(heads: int, mask: Array | None, padding: Array | None) -> Any:
-    """What two masks that forbid leave to be seen, or None."""
+    """True for keys that neither mask masks, or None without masks."""
     found = []
     if mask is not None:
         found.append(
@@ -178,7 +182,7 @@ def _seen(heads: int, mask: Array | None, padding: Array | None) -> Any:
 
 
 def by_heads(place: Place, heads: int) -> Place:
-    """A projection to heads: kernel (in, H, D) and bias (H, D)."""
+    """The projection to heads: kernel (in, H, D) and bias (H, D)."""
     width = place.weight.shape[1]
     bias = None if place.bias is None else jnp.asarray(place.bias).reshape(heads, -1)
     return Place(place.weight.T.reshape(width, heads, -1), bias)

@@ -1,6 +1,7 @@
-"""The layers of Keras on its JAX backend, under torch's names: each key head its own, or shared.
+"""The layers of Keras on its JAX backend, with torch's parameter names.
 
-Their scores are the weights of each head; a mean of the heads is not offered.
+`MultiHeadAttention` has separate key heads, `GroupQueryAttention` can share them. Their scores are
+the weights of each head; a mean over heads is not supported.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from implementations.adapters.jax_layers import Given, by_heads, from_heads, plu
 
 
 def _called(layer: Any, given: Given) -> Any:
-    """A layer of Keras with these parameters, in its order: query, value, key."""
+    """The output of a layer of Keras with these parameters, called with query, value, key."""
     query, key, value = given.inputs
     layer.build(query.shape, value.shape, key.shape)
     arrays = []

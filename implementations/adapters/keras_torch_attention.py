@@ -1,7 +1,7 @@
-"""keras.ops.dot_product_attention on the torch backend, under torch's spelling.
+"""keras.ops.dot_product_attention on the torch backend, with torch's argument names.
 
-Arrays are (batch, length, heads, width). Keras reads its backend when it is imported, so that each
-backend has a module, and a process, of its own.
+Arrays are (batch, length, heads, width). Keras reads its backend at import, so that each backend
+needs a separate module and a separate process.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def attend(
     attn_mask: Tensor | None = None,
     is_causal: bool = False,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - Keras shares key heads without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - Keras always shares key heads
 ) -> Tensor:
     """query (B, N, H, D), key (B, M, G, D), value (B, M, G, D) give (B, N, H, D).
 
-    attn_mask broadcasts to (B, H, N, M): truth values are Keras's mask, numbers its bias.
+    attn_mask broadcasts to (B, H, N, M): booleans become Keras's mask, numbers its bias.
     """
     options: dict[str, Any] = {"scale": scale, "is_causal": is_causal}
     if attn_mask is not None:

@@ -1,8 +1,8 @@
-"""keras.ops.dot_product_attention on the JAX backend as it is on a TPU: by splash attention.
+"""keras.ops.dot_product_attention on the JAX backend as on a TPU: by splash attention.
 
-Arrays are (batch, length, heads, width). Keras asks for the platform, and is told that it is a TPU;
-JAX's own interpreter runs the kernel, whose lengths and widths are multiples of 128. A mask has to
-be there when the kernel is made: under a compiler, Keras takes another path.
+Arrays are (batch, length, heads, width). The adapter makes Keras believe that it runs on a TPU, and
+JAX's interpreter runs the kernel, whose lengths and widths are multiples of 128. The mask must be
+concrete when the kernel is made: under a compiler, Keras takes another path.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def attend(
 ) -> Array:
     """query (B, N, H, D), key (B, M, H, D), value (B, M, H, D) give (B, N, H, D).
 
-    attn_mask, of truth values, broadcasts to (B, H, N, M).
+    attn_mask is boolean and broadcasts to (B, H, N, M).
     """
     options: dict[str, Any] = {"mask": attn_mask, "scale": scale, "is_causal": is_causal}
     made = functools.partial(kernel.make_splash_mha, interpret=True)

@@ -1,7 +1,8 @@
-"""Liger-Kernel's fused neighborhood attention, a window on both sides, in Triton's interpreter.
+"""Liger-Kernel's fused neighborhood attention, a two-sided window, in Triton's interpreter.
 
-Arrays are (batch, heads, length, width), all of one shape. A neighborhood of k places is
-(k - 1) / 2 on either side of the query, and ends where the text does. There is always one.
+Arrays are (batch, heads, length, width), all of one shape. A neighborhood of k positions reaches (k
+- 1) / 2 positions to either side of the query, and is cut off at the ends of the sequence. The
+kernel always has a neighborhood.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def attend(
 ) -> Tensor:
     """query, key, value (B, H, N, D) give (B, H, N, D).
 
-    Raises ValueError: a window that does not reach as far back as it does ahead; other shapes.
+    Raises ValueError if the two bounds of the window differ, and if the shapes of the arrays
+    differ.
     """
     if not query.shape == key.shape == value.shape:
         raise ValueError("Liger's arrays are of one shape")

@@ -1,11 +1,11 @@
 """LitGPT's `CausalSelfAttention`: its attention method, its forward pass, and its cache.
 
-Arrays are (batch, heads, length, width). `attend` is the method `scaled_dot_product_attention`:
-without a mask it is causal, and whoever wants no causality gives a mask, here one of True, as its
-own caches do (`build_mask_cache`). `forward` is the layer's forward pass with projections and
-rotation left out, so that its input is queries, keys and values themselves, side by side; it shares
-key heads, knows windows, and is always causal. `Cached` is the same with its `KVCache`, as `GPT`
-calls it; `Capped` caps besides, as Gemma 2 does. A scale is that of a model, and none of a call.
+Arrays are (batch, heads, length, width). `attend` is the method `scaled_dot_product_attention`.
+Without a mask it is causal, so a non-causal call passes a mask of True, as the caches of LitGPT do
+(`build_mask_cache`). `forward` is the forward pass of the layer without projections and rotation:
+its input is queries, keys and values, concatenated. It shares key heads, supports windows, and is
+always causal. `Cached` is the same with the `KVCache` of LitGPT, as `GPT` calls it. `Capped` adds a
+soft-cap, as in Gemma 2. The scale belongs to a model, not to a call.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from litgpt import Config
 from litgpt.model import CausalSelfAttention, build_mask_cache
 from torch import Tensor, nn
 
-CAP = 50.0  # of Gemma 2
+CAP = 50.0  # the soft-cap of Gemma 2
 
 
 def attend(
@@ -30,7 +30,7 @@ def attend(
 ) -> Tensor:
     """query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E).
 
-    attn_mask broadcasts to (B, H, N, M). Raises ValueError: a mask and causality together.
+    attn_mask broadcasts to (B, H, N, M). Raises ValueError for a mask together with causality.
     """
     if attn_mask is not None and is_causal:
         raise ValueError("a mask takes the place of causality")
@@ -45,13 +45,14 @@ def forward(
     key: Tensor,
     value: Tensor,
     is_causal: bool = True,
-    enable_gqa: bool = False,  # noqa: ARG001 - it shares key heads without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - it always shares key heads
     sliding_window: int | None = None,
     softcap: float | None = None,
 ) -> Tensor:
     """query (B, H, N, D), key (B, G, N, D), value (B, G, N, D) give (B, H, N, D), causal.
 
-    sliding_window: keys that a query sees, its own among them. Raises ValueError: no causality.
+    sliding_window: the number of visible keys, including the key at the query's position. Raises
+    ValueError if the call is not causal.
     """
     if not is_causal:
         raise ValueError("it is causal")
@@ -60,9 +61,9 @@ def forward(
 
 
 class Cached:
-    """A batch of sequences of one length, read by `forward` and kept in LitGPT's cache."""
+    """A batch of sequences of one length, read by `forward`, with the KV cache of LitGPT."""
 
-    words: dict[str, Any] = {}  # noqa: RUF012 - what a model of this kind is configured with
+    words: dict[str, Any] = {}  # noqa: RUF012 - options of the model's configuration
 
     def __init__(
         self,
@@ -82,32 +83,32 @@ class Cached:
         self.mask, self.length = build_mask_cache(capacity), 0
 
     def extend(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        """Read n tokens and answer them: query (B, H, n, D) to (B, H, n, D)."""
+        """Append n tokens and attend: query (B, H, n, D) gives (B, H, n, D)."""
         first, self.length = self.length, self.length + query.shape[2]
         places = torch.arange(first, self.length)
         mask = self.mask[:, :, places, : self.length]
         return _passed(self.layer, query, key, value, mask, places, self.length)
 
     def rollback(self, lengths: int) -> None:
-        """Forget all but the first tokens; what follows is written over them."""
+        """Keep only the first `lengths` tokens; later tokens overwrite the others."""
         self.length = int(lengths)
 
 
 class Capped(Cached):
-    """The same with a cap that changes no score of a few units by much."""
+    """As `Cached`, with a soft-cap that hardly changes scores of a few units."""
 
     words = {"attention_logit_softcapping": CAP}  # noqa: RUF012 - as above
 
 
 def _windowed(window: int | None) -> dict[str, Any]:
-    """What a model is configured with whose tokens see so many keys, their own among them."""
+    """The configuration of a model whose tokens see `window` keys, including their own."""
     if window is None:
         return {}
     return {"sliding_window_size": window, "sliding_window_indices": [1]}
 
 
 def _layer(query: Tensor, key_heads: int, **words: Any) -> CausalSelfAttention:
-    """A layer of the sizes of some arrays, without projections and without rotation."""
+    """A layer for arrays of these sizes, without projections and without rotation."""
     _, H, _, D = query.shape
     sizes: dict[str, Any] = {"n_head": H, "n_query_groups": key_heads, "head_size": D}
     config = Config(n_layer=1, n_embd=H, rotary_percentage=0.0, **sizes, **words)
@@ -120,7 +121,7 @@ def _layer(query: Tensor, key_heads: int, **words: Any) -> CausalSelfAttention:
 def _passed(
     layer: CausalSelfAttention, query: Tensor, key: Tensor, value: Tensor, *how: Any
 ) -> Tensor:
-    """Queries, keys and values through a layer, side by side as its projection has them."""
+    """The output of a layer for queries, keys and values, concatenated as by its projection."""
     (B, H, N, D), none = query.shape, query.new_empty(1, query.shape[2], 0)
     x = torch.cat([y.transpose(1, 2).reshape(B, N, -1) for y in (query, key, value)], dim=-1)
     return layer(x, none, none, *how).reshape(B, N, H, D).transpose(1, 2)

@@ -1,11 +1,11 @@
-"""LitGPT: its rotary positions, by halves (`rotate`) and by neighbours (`interleaved`)."""
+"""LitGPT: its rotary positions, pairing halves (`rotate`) or neighbours (`interleaved`)."""
 
 from __future__ import annotations
 
 from litgpt.model import apply_rope, apply_rope_interleave, batched_index_select, build_rope_cache
 from torch import Tensor
 
-LENGTH = 4096  # places that the cache has
+LENGTH = 4096  # positions in the cache
 
 
 def rotate(x: Tensor, positions: Tensor, base: int = 10000) -> Tensor:
@@ -14,12 +14,12 @@ def rotate(x: Tensor, positions: Tensor, base: int = 10000) -> Tensor:
 
 
 def interleaved(x: Tensor, positions: Tensor, base: int = 10000) -> Tensor:
-    """The same for columns that are paired with their neighbours, which come out apart."""
+    """As `rotate`, with neighbouring columns paired; the two columns of a pair come out apart."""
     return apply_rope_interleave(x, *_turned(x, positions, base))
 
 
 def _turned(x: Tensor, positions: Tensor, base: int) -> tuple[Tensor, Tensor]:
-    """Cosines and sines of the positions.   (1 or B, N, D)"""
+    """The cosines and sines of the positions.   (1 or B, N, D)"""
     tables = build_rope_cache(LENGTH, x.shape[-1], base=base)
     one, other = (batched_index_select(table, 0, positions) for table in tables)
     return (one[None], other[None]) if positions.ndim == 1 else (one, other)

@@ -1,9 +1,9 @@
-"""lucidrains' local attention: windows in buckets, each of which sees those beside it.
+"""lucidrains' local attention: windows in buckets, each of which attends to its neighbours.
 
-Arrays are (batch, heads, length, width), of as many queries as keys; texts are filled up to whole
-buckets (`autopad`), and there are no rotations. Without a window, buckets are of four places and
-all of them are looked at. A sliding window is causal: with `exact_windowsize` a query sees as many
-places back as a bucket is wide.
+Arrays are (batch, heads, length, width), with as many queries as keys. Sequences are padded to
+whole buckets (`autopad`), and there are no rotations. Without a window, buckets have four
+positions, and every query attends to all of them. A sliding window is causal: with
+`exact_windowsize` a query sees as many positions back as a bucket is wide.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from local_attention import LocalAttention
 from torch import Tensor
 
-BUCKET = 4  # places, where the width of a bucket changes nothing
+BUCKET = 4  # positions; without a window, the width of a bucket changes nothing
 
 
 def attend(
@@ -24,8 +24,8 @@ def attend(
 ) -> Tensor:
     """query (B, H, N, D), key (B, H, N, D), value (B, H, N, E) give (B, H, N, E).
 
-    sliding_window counts keys, the query's own among them. Raises ValueError: it is the query's own
-    alone; texts of other lengths, or of fewer heads.
+    sliding_window: the number of visible keys, including the key at the query's position. Raises
+    ValueError for a window of one key, and if the lengths or numbers of heads differ.
     """
     if query.shape[:3] != key.shape[:3]:
         raise ValueError("a text has as many queries as keys, and heads, as LocalAttention has it")

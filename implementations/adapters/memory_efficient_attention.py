@@ -1,13 +1,13 @@
 """memory-efficient-attention-pytorch: its three functions, plain, by chunks, and as flash.
 
-Arrays are (batch, heads, length, width). `plain` is what the package calls `attention`, `chunked`
-its `memory_efficient_attention` (Rabe and Staats 2021), `flash` its `FlashAttentionFunction` (Dao
-et al. 2022, algorithms 2 and 4). True may attend; numbers to add are `attn_bias`, which the last
-one does not have. The second takes a mask of keys alone, (batch, keys). They have no scale.
-`tiled` and `tiled_flash` are the same in buckets so small that short texts have several.
+Arrays are (batch, heads, length, width). `plain` is the `attention` of the package, `chunked` its
+`memory_efficient_attention` (Rabe and Staats 2021), and `flash` its `FlashAttentionFunction` (Dao
+et al. 2022, algorithms 2 and 4). In masks, True is visible. Additive masks are `attn_bias`, which
+`flash` does not have. `chunked` accepts only a padding mask (batch, keys). None of them has a
+scale. `tiled` and `tiled_flash` are the same in buckets so small that short sequences have several.
 
-The second recomputes by torch's reentrant checkpoints, which `torch.autograd.grad` refuses; its
-gradients are those that `Tensor.backward` leaves in the inputs.
+`chunked` recomputes with torch's reentrant checkpoints, which `torch.autograd.grad` rejects. Its
+gradients are therefore those that `Tensor.backward` stores in the inputs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memory_efficient_attention_pytorch.memory_efficient_attention import (
 )
 from torch import Tensor
 
-BUCKETS = (512, 1024)  # of queries and of keys, the package's own
+BUCKETS = (512, 1024)  # of queries and of keys: the defaults of the package
 SMALL = (8, 16)
 
 
@@ -47,7 +47,7 @@ def chunked(
     is_causal: bool = False,
     buckets: tuple[int, int] = BUCKETS,
 ) -> Tensor:
-    """As `plain`. Raises ValueError: a boolean mask that is not (B, 1, 1, M)."""
+    """As `plain`. Raises ValueError for a boolean mask that is not (B, 1, 1, M)."""
     mask, bias = _told(query, key, attn_mask)
     if mask is not None and attn_mask is not None:
         if attn_mask.shape != (query.shape[0], 1, 1, key.shape[2]):
@@ -78,7 +78,7 @@ def flash(
     is_causal: bool = False,
     buckets: tuple[int, int] = BUCKETS,
 ) -> Tensor:
-    """As `plain`, but for additive masks. Raises ValueError: there is one."""
+    """As `plain`, without additive masks. Raises ValueError for an additive mask."""
     boolean, bias = _told(query, key, mask)
     if bias is not None:
         raise ValueError("it adds nothing")
@@ -102,7 +102,7 @@ def backward(
     is_causal: bool = False,
     buckets: tuple[int, int] = BUCKETS,
 ) -> dict[str, Tensor | None]:
-    """The gradients of <dout, chunked(...)> by their names."""
+    """The gradients of <dout, chunked(...)>, by parameter name."""
     named = {"query": query, "key": key, "value": value}
     if attn_mask is not None and attn_mask.dtype.is_floating_point:
         named["attn_mask"] = attn_mask
@@ -122,14 +122,14 @@ def tiled_backward(
     attn_mask: Tensor | None = None,
     is_causal: bool = False,
 ) -> dict[str, Tensor | None]:
-    """The gradients of <dout, tiled(...)> by their names."""
+    """The gradients of <dout, tiled(...)>, by parameter name."""
     return backward(dout, query, key, value, attn_mask, is_causal, SMALL)
 
 
 def _told(
     query: Tensor, key: Tensor, attn_mask: Tensor | None
 ) -> tuple[Tensor | None, Tensor | None]:
-    """The mask (B, H, N, M) as one of truth values, or as one to add."""
+    """The mask (B, H, N, M) as a boolean one, or as an additive one."""
     if attn_mask is None:
         return None, None
     whole = attn_mask.expand(*query.shape[:3], key.shape[2])

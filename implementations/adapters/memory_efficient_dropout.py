@@ -1,8 +1,8 @@
 """memory-efficient-attention-pytorch: its `memory_efficient_attention` with dropout.
 
-Arrays are (batch, heads, length, width); random numbers are torch's own. The package drops nothing
-in its `attention`. Gradients are those that `Tensor.backward` leaves in the inputs, since its
-checkpoints are reentrant, as `memory_efficient_attention` beside this module has it.
+Arrays are (batch, heads, length, width); random numbers are torch's. The `attention` of the package
+has no dropout. Gradients are those that `Tensor.backward` stores in the inputs, because the
+checkpoints are reentrant (see the module `memory_efficient_attention`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def backward(
     dropout: float = 0.0,
     training: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of <dout, chunked(...)> by query, key and value."""
+    """The gradients of <dout, chunked(...)> with respect to query, key and value."""
     q, k, v = leaves = [x.detach().requires_grad_() for x in (query, key, value)]
     with torch.enable_grad():
         torch.autograd.backward(chunked(q, k, v, is_causal, dropout, training), dout)

@@ -1,8 +1,8 @@
-"""MLX's fused attention under torch's spelling, with the gradients of MLX.
+"""MLX's fused attention with torch's argument names, and with the gradients of MLX.
 
-Arrays are (batch, heads, length, width). A mask and causality are one argument of MLX's, so that
-both at once cannot be asked for; the scale has no default there, and is what its guide calls
-typical. Fewer key heads than query heads need no asking.
+Arrays are (batch, heads, length, width). MLX has one argument for a mask or causality, so that a
+call cannot have both. It has no default scale; the adapter uses the one that its guide calls
+typical. Key heads are shared without an option.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def attend(
     attn_mask: Array | None = None,
     is_causal: bool = False,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - MLX shares key heads without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - MLX always shares key heads
     sinks: Array | None = None,
 ) -> Array:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    attn_mask broadcasts to (B, H, N, M); sinks: (H,). The diagonal of causality starts from the
-    bottom right. Raises ValueError: a mask beside causality, and whatever MLX refuses.
+    attn_mask broadcasts to (B, H, N, M); sinks: (H,). The causal alignment is bottom-right. Raises
+    ValueError for a mask together with causality, and any exception of MLX.
     """
     given = _given(query, key, value, attn_mask, sinks)
     return np.array(_called(is_causal, scale, list(given))(*given.values()))
@@ -48,7 +48,7 @@ def backward(
     enable_gqa: bool = False,  # noqa: ARG001 - as above
     sinks: Array | None = None,
 ) -> Mapping[str, Array]:
-    """The gradients of whatever holds numbers, by the names of the parameters."""
+    """The gradients of all arrays of numbers, by parameter name."""
     given = _given(query, key, value, attn_mask, sinks)
     _, found = mx.vjp(_called(is_causal, scale, list(given)), list(given.values()), [_array(dout)])
     told = zip(given, found, strict=True)
@@ -56,22 +56,22 @@ def backward(
 
 
 def _array(x: Array) -> mx.array:
-    """An array of NumPy's as one of MLX's, which takes float64 where it is told to."""
+    """A NumPy array as an MLX array; MLX keeps float64 only if the dtype is given."""
     return mx.array(np.ascontiguousarray(x), dtype=FORMATS[x.dtype.name])
 
 
 def _given(
     query: Array, key: Array, value: Array, attn_mask: Array | None, sinks: Array | None
 ) -> dict[str, mx.array]:
-    """What is there of the arrays, by the names of the parameters."""
+    """The arrays that are not None, by parameter name."""
     named = {"query": query, "key": key, "value": value, "attn_mask": attn_mask, "sinks": sinks}
     return {name: _array(x) for name, x in named.items() if x is not None}
 
 
 def _called(is_causal: bool, scale: float | None, names: list[str]) -> Callable[..., mx.array]:
-    """MLX's function of arrays that have these names, in this order.
+    """MLX's function of arrays with these names, in this order.
 
-    Raises ValueError: a mask beside causality.
+    Raises ValueError for a mask together with causality.
     """
     if is_causal and "attn_mask" in names:
         raise ValueError("MLX takes a mask or 'causal' in its place")

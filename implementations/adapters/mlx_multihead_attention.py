@@ -1,6 +1,6 @@
 """mlx.nn.MultiHeadAttention, built, loaded and called like torch's layer.
 
-Its masks are (B, H, N, M), where True may attend. Gradients are those of MLX.
+Its masks are (B, H, N, M), where True is visible. Gradients are those of MLX.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Named = dict[str, Array]
 
 
 class MultiHead:
-    """MLX's layer of A = embed_dim; raises whatever that does."""
+    """MLX's layer of width A = embed_dim; raises the exceptions of MLX."""
 
     def __init__(
         self,
@@ -46,20 +46,20 @@ class MultiHead:
         return self._told({n: np.array(x) for n, x in tree_flatten(self.layer.parameters())})
 
     def load_state_dict(self, state: Mapping[str, Array]) -> None:
-        """Take these parameters, and compute in their format."""
+        """Set the parameters, and compute in their dtype."""
         theirs = [(name, _array(x)) for name, x in self._theirs(state).items()]
         self.layer.update(tree_unflatten(theirs))
 
     def train(self, mode: bool = True) -> None:
-        """There is no dropout, so either mode computes the same."""
+        """Set the mode. There is no dropout, so both modes compute the same."""
         self.layer.train(mode)
 
     def __call__(
         self, query: Array, key: Array, value: Array, attn_mask: Array | None = None
     ) -> tuple[Array, None]:
-        """y (B, N, A) of query (B, N, A), key (B, M, K), value (B, M, V).
+        """y (B, N, A) for query (B, N, A), key (B, M, K), value (B, M, V).
 
-        attn_mask (N, M) or (B H, N, M): True may attend, a float is added.
+        attn_mask (N, M) or (B H, N, M): True is visible; numbers are added.
         """
         if attn_mask is not None and attn_mask.ndim == 3:
             attn_mask = attn_mask.reshape(-1, self.heads, *attn_mask.shape[1:])
@@ -85,13 +85,13 @@ class MultiHead:
         return dq, dk, dv, self.gradients
 
     def step(self, rate: float) -> None:
-        """Take rate times the gradient of the last `backward` from every parameter."""
+        """Subtract rate times the gradient of the last `backward` from every parameter."""
         state = self.state_dict()
         moved = {name: x - x.dtype.type(rate) * self.gradients[name] for name, x in state.items()}
         self.load_state_dict(moved)
 
     def _told(self, theirs: Named) -> Named:
-        """MLX's names as torch's."""
+        """MLX's parameters under torch's names."""
         found = {name: x for name, x in theirs.items() if name.startswith("out")}
         weights = [theirs[f"{x}.weight"] for x in PLACES.values()]
         if self.joined:
@@ -104,7 +104,7 @@ class MultiHead:
         return found
 
     def _theirs(self, told: Mapping[str, Array]) -> Named:
-        """torch's names as MLX's."""
+        """torch's parameters under MLX's names."""
         found = {name: told[name] for name in told if name.startswith("out")}
         if self.joined:
             parts = np.split(told["in_proj_weight"], 3)
@@ -118,11 +118,11 @@ class MultiHead:
 
 
 def _array(x: Array) -> mx.array:
-    """An array of NumPy's as one of MLX's, which takes float64 where it is told to."""
+    """A NumPy array as an MLX array; MLX keeps float64 only if the dtype is given."""
     return mx.array(np.ascontiguousarray(x), dtype=FORMATS[x.dtype.name])
 
 
-# Where truth values hide all keys, they are filled in; -inf is added as it is.
+# Boolean masks set scores to a finite number; a bias of -inf is added unchanged.
 MultiHead.conventions = {  # type: ignore[attr-defined]
     **{"mask-means": "attend", "fully-masked": "uniform", "fully-masked-bias": "nan"}
 }

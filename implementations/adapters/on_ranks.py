@@ -1,11 +1,12 @@
-"""A function of context parallelism as one of whole arrays: tokens are spread over ranks and back.
+"""Context parallelism as a function of whole arrays: tokens are spread over ranks and gathered.
 
     attend = over("ring_flash_attn:zigzag_ring_flash_attn_func", ranks=2, sharding="zig-zag")
 
-The function is called on each rank, in an initialised process group of gloo, with what that rank
-has: torch's tensors (B, tokens, heads, width), all ranks having as many tokens. It returns the
-output of its own tokens, and torch differentiates it there. So lengths are multiples of the ranks,
-of twice as many where they are folded, and as many queries as keys: `--lengths 4`.
+The function is called on each rank, in an initialised gloo process group, with the tokens of that
+rank: torch tensors (B, tokens, heads, width), with as many tokens on each rank. It returns the
+output for its tokens, and torch differentiates it there. Lengths are therefore multiples of the
+number of ranks (of twice that number for zig-zag sharding), with as many queries as keys:
+`--lengths 4`.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from spec.notation import Array
 
 
 def over(function: str, ranks: int = 2, sharding: str = "contiguous") -> Callable[..., Any]:
-    """The function `module:name` over so many ranks, with its derivatives, in NumPy.
+    """The function `module:name` over a number of ranks, with its gradients, for NumPy arrays.
 
-    query, key and value (B, length, heads, width) give (B, length, heads, width).
-    Raises ValueError: there is no such way to spread tokens.
+    query, key and value (B, length, heads, width) give (B, length, heads, width). Raises ValueError
+    for an unknown sharding.
     """
     pool, tokens = Ranks(ranks), spreading(sharding)
 
@@ -62,13 +63,13 @@ def over(function: str, ranks: int = 2, sharding: str = "contiguous") -> Callabl
 
 
 def local(
-    peers: Peers,  # noqa: ARG001 - it finds them by itself
+    peers: Peers,  # noqa: ARG001 - the function finds its process group
     function: str,
     dout: Array | None,
     arrays: Sequence[Array],
     options: dict[str, Any],
 ) -> list[Array]:
-    """What a rank answers: the output of its tokens, or the derivatives by what it has of them."""
+    """The result on a rank: the output for its tokens, or the gradients of its inputs."""
     import torch
 
     module, _, name = function.partition(":")

@@ -1,8 +1,9 @@
-"""ONNX's Attention by its reference evaluator, under torch's spelling.
+"""ONNX's Attention by its reference evaluator, with torch's argument names.
 
-Arrays are (batch, heads, length, width). The operator (version 25 of the standard's own set) has
-its scale, cap and bounds as attributes of a model, so that there is a model for each of them, and
-none for a shape. Attributes are of float32, whatever the format of the arrays is.
+Arrays are (batch, heads, length, width). The operator (version 25 of the standard operator set) has
+its scale, soft-cap and window bounds as attributes of a model. There is therefore one model for
+each combination of them, for arrays of any shape. Attributes are float32, whatever the dtype of the
+arrays is.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from implementations.arguments import UNBOUNDED, Window
 from spec.notation import Array
 
 VERSION = 25  # of the operator set, the first in which Attention has windows
-SHOWN = 3  # the mode in which it shows what its softmax has made
-MODELS = 64  # that are kept
+SHOWN = 3  # the mode that returns the result of the softmax
+MODELS = 64  # kept in the cache
 
 
 def attend(
@@ -35,13 +36,13 @@ def attend(
 ) -> Array:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    attn_mask broadcasts to (B, H, N, M). Raises whatever the evaluator does.
+    attn_mask broadcasts to (B, H, N, M). Raises the exceptions of the evaluator.
     """
     return _run(query, key, value, attn_mask, is_causal, scale, enable_gqa, window_size, softcap)[0]
 
 
 def weights(query: Array, key: Array, value: Array, **options: Any) -> Array:
-    """What the softmax has made.   (B, H, N, M)"""
+    """The result of the softmax.   (B, H, N, M)"""
     return _run(query, key, value, **options)[1]
 
 
@@ -52,7 +53,7 @@ def _run(
     attn_mask: Array | None = None,
     is_causal: bool = False,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - ONNX shares key heads without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - ONNX always shares key heads
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
 ) -> tuple[Array, Array]:
@@ -61,7 +62,7 @@ def _run(
     asked = {"is_causal": int(is_causal), "scale": scale, "softcap": softcap}
     asked |= {"left_window_size": left, "right_window_size": right}
     given = {"Q": query, "K": key, "V": value}
-    if attn_mask is not None:  # of one whose last axis is shorter, the rest is hidden
+    if attn_mask is not None:  # ONNX masks the keys after a mask that is too short
         given["mask"] = np.broadcast_to(attn_mask, (*attn_mask.shape[:-1], key.shape[2]))
     formats = tuple((name, x.dtype) for name, x in given.items())
     said = tuple((name, x) for name, x in asked.items() if x is not None)

@@ -1,8 +1,9 @@
-"""ONNX's Attention as onnxruntime runs it on a CPU, under torch's spelling.
+"""ONNX's Attention as onnxruntime runs it on a CPU, with torch's argument names.
 
-Arrays are (batch, heads, length, width). Options are attributes of a model, so that there is a
-model for each of them, and none for a shape. `attend_23`, `attend_24` and `attend_25` are the
-versions of ONNX's operator set in which there was something new; the last has windows.
+Arrays are (batch, heads, length, width). Options are attributes of a model, so that there is one
+model for each combination of them, for arrays of any shape. `attend_23`, `attend_24` and
+`attend_25` are the versions of ONNX's operator set that changed the operator; the last one has
+windows.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from onnxruntime import InferenceSession, SessionOptions
 from implementations.arguments import UNBOUNDED, Window
 from spec.notation import Array
 
-SHOWN = 3  # the mode in which it shows what its softmax has made
-MODELS = 256  # that are kept
-IR = 11  # the version of files that holds all of these operators
+SHOWN = 3  # the mode that returns the result of the softmax
+MODELS = 256  # kept in the cache
+IR = 11  # the file version that supports all of these operators
 Formats = tuple[tuple[str, np.dtype[Any]], ...]
 
 
@@ -31,12 +32,12 @@ def attend_23(
     attn_mask: Array | None = None,
     is_causal: bool = False,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - ONNX shares key heads without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - ONNX always shares key heads
     softcap: float | None = None,
 ) -> Array:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    attn_mask broadcasts to (B, H, N, M). Raises whatever onnxruntime does.
+    attn_mask broadcasts to (B, H, N, M). Raises the exceptions of onnxruntime.
     """
     asked = {"is_causal": int(is_causal), "scale": scale, "softcap": softcap}
     return _run(23, query, key, value, attn_mask, asked)[0]
@@ -52,7 +53,7 @@ def attend_24(
     enable_gqa: bool = False,  # noqa: ARG001 - as above
     softcap: float | None = None,
 ) -> Array:
-    """The same of version 24."""
+    """As `attend_23`, in version 24."""
     asked = {"is_causal": int(is_causal), "scale": scale, "softcap": softcap}
     return _run(24, query, key, value, attn_mask, asked)[0]
 
@@ -68,7 +69,7 @@ def attend_25(
     window_size: Window = UNBOUNDED,
     softcap: float | None = None,
 ) -> Array:
-    """The same of version 25, with windows."""
+    """As `attend_23`, in version 25, which has windows."""
     left, right = (-1 if bound is None else bound for bound in window_size)
     asked = {"is_causal": int(is_causal), "scale": scale, "softcap": softcap}
     asked |= {"left_window_size": left, "right_window_size": right}
@@ -76,7 +77,7 @@ def attend_25(
 
 
 def _weights(version: int) -> Callable[..., Array]:
-    """What the softmax of this version has made.   (B, H, N, M)"""
+    """The function that returns the result of the softmax in this version.   (B, H, N, M)"""
 
     def weights(
         query: Array,
@@ -107,9 +108,9 @@ def _run(
     attn_mask: Array | None,
     asked: dict[str, Any],
 ) -> list[Array]:
-    """The output, and the weights where they are asked for."""
+    """The output, and the weights if they are requested."""
     given = {"Q": query, "K": key, "V": value}
-    if attn_mask is not None:  # of one whose last axis is shorter, the rest is hidden
+    if attn_mask is not None:  # ONNX masks the keys after a mask that is too short
         given["mask"] = np.broadcast_to(attn_mask, (*attn_mask.shape[:-1], key.shape[2]))
     formats = tuple((name, x.dtype) for name, x in given.items())
     said = tuple((name, x) for name, x in asked.items() if x is not None)
@@ -134,7 +135,7 @@ def _session(version: int, formats: Formats, asked: tuple[tuple[str, Any], ...])
     model = helper.make_model(graph, opset_imports=opsets, ir_version=IR)
     settings = SessionOptions()
     settings.intra_op_num_threads = 1
-    settings.log_severity_level = 4  # a refusal is raised anyway
+    settings.log_severity_level = 4  # exceptions are raised in any case
     written = model.SerializeToString()
     return InferenceSession(written, settings, providers=["CPUExecutionProvider"])
 

@@ -1,10 +1,10 @@
-"""Caches for decoding as onnxruntime keeps them on a CPU: what an operator returns, it is given.
+"""Caches for decoding with onnxruntime on a CPU: each call receives what the last one returned.
 
-`Standard` is ONNX's Attention (version 24) with its past keys and values, which grow by each call,
-and whose queries may be fewer than the new keys: "query `i` attends key `j` iff
-`j <= i + past_sequence_length`". `MultiHead` and `Grouped` are onnxruntime's own operators.
-`Grouped` keeps arrays that are longer than the texts, and is told by lengths how much of them
-counts, and how much of a chunk.
+`Standard` is ONNX's Attention (version 24) with past keys and values, which grow with each call.
+There may be fewer queries than new keys: "query `i` attends key `j` iff `j <= i +
+past_sequence_length`". `MultiHead` and `Grouped` are operators of onnxruntime. `Grouped` keeps
+arrays that are longer than the sequences. It receives the lengths of the sequences, and of each
+chunk.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from onnxruntime import InferenceSession, SessionOptions
 
 from spec.notation import Array
 
-MODELS = 256  # that are kept
+MODELS = 256  # kept in the cache
 IR, VERSION, OWN = 10, 24, "com.microsoft"
 OPERATORS = {
     "Attention": ("", ("query", "key", "value", "", "past_key", "past_value")),
@@ -38,7 +38,7 @@ Formats = tuple[tuple[str, np.dtype[Any]], ...]
 
 
 class Standard:
-    """ONNX's Attention: keys and values of all tokens so far come back from each call."""
+    """ONNX's Attention: each call returns the keys and values of all tokens so far."""
 
     fewer_queries = True
 
@@ -57,7 +57,7 @@ class Standard:
 
 
 class MultiHead:
-    """onnxruntime's MultiHeadAttention; as many key heads as query heads."""
+    """onnxruntime's MultiHeadAttention, with as many key heads as query heads."""
 
     def __init__(
         self, batch: int, key_heads: int, width: int, value_width: int, dtype: np.dtype[Any]
@@ -75,7 +75,7 @@ class MultiHead:
 
 
 class Grouped:
-    """onnxruntime's GroupQueryAttention, in arrays of so many places as are asked for."""
+    """onnxruntime's GroupQueryAttention, in arrays with room for `capacity` positions."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Grouped:
     def extend(self, query: Array, key: Array, value: Array, counts: Array | None = None) -> Array:
         """query (B, H, n, D), key (B, G, n, D), value (B, G, n, D) give (B, H, n, D).
 
-        counts: how many of the n tokens each text has; the others are padding.   (B,)
+        counts: how many of the n tokens belong to each sequence; the others are padding.   (B,)
         """
         (B, H, n, _), G, room = query.shape, key.shape[1], self.k.shape[2]
         each = np.full(B, n, np.int32) if counts is None else counts.astype(np.int32)
@@ -107,7 +107,7 @@ class Grouped:
         return _headed(out, H)
 
     def rollback(self, lengths: int | Array) -> None:
-        """Forget all but the first tokens, so many of each text."""
+        """Keep only the first `lengths` tokens of each sequence."""
         self.lengths = np.zeros_like(self.lengths) + np.asarray(lengths, np.int32)
 
 
@@ -124,7 +124,7 @@ def _headed(x: Array, H: int) -> Array:
 
 
 def _run(operator: str, given: dict[str, Array], asked: dict[str, Any]) -> list[Array]:
-    """The output, and all keys and values."""
+    """The output, and the keys and values of all tokens so far."""
     formats = tuple((name, x.dtype) for name, x in given.items())
     arrays = {name: x.copy(order="C") for name, x in given.items()}
     return [
@@ -148,6 +148,6 @@ def _session(operator: str, formats: Formats, asked: tuple[tuple[str, Any], ...]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=IR)
     settings = SessionOptions()
     settings.intra_op_num_threads = 1
-    settings.log_severity_level = 4  # a refusal is raised anyway
+    settings.log_severity_level = 4  # exceptions are raised in any case
     written = model.SerializeToString()
     return InferenceSession(written, settings, providers=["CPUExecutionProvider"])

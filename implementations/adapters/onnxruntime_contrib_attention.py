@@ -1,9 +1,9 @@
-"""onnxruntime's own operators of attention on a CPU (com.microsoft), under torch's spelling.
+"""onnxruntime's operators for attention on a CPU (com.microsoft), with torch's argument names.
 
-Arrays are (batch, length, heads, width); the operators have heads and width in one axis. Truth
-values are a padding mask of `multi_head`, (B, N, M), which is the same for all heads; a mask of
-numbers is an attention bias, (1 or B, 1 or H, N, M). `grouped_query` has as many queries as keys
-where there is no cache, and its window counts the query's own key.
+Arrays are (batch, length, heads, width); the operators have heads and width in one axis. For
+`multi_head`, booleans are a padding mask (B, N, M), which is the same for all heads. An additive
+mask is an attention bias, (1 or B, 1 or H, N, M). Without a cache, `grouped_query` requires as many
+queries as keys. Its window includes the key at the query's position.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from onnxruntime import InferenceSession, SessionOptions
 
 from spec.notation import Array
 
-MODELS = 256  # that are kept
+MODELS = 256  # kept in the cache
 IR, VERSION, DOMAIN = 10, 21, "com.microsoft"
 OUTPUTS = {"MultiHeadAttention": ("out",), "GroupQueryAttention": ("out", "keys", "values")}
 INPUTS = {
@@ -39,8 +39,8 @@ def multi_head(
 ) -> Array:
     """query (B, N, H, D), key (B, M, H, D), value (B, M, H, E) give (B, N, H, E).
 
-    attn_mask broadcasts to (B, H, N, M). Raises ValueError: truth values that differ by heads, and
-    whatever onnxruntime does.
+    attn_mask broadcasts to (B, H, N, M). Raises ValueError for a boolean mask that differs between
+    heads, and the exceptions of onnxruntime.
     """
     (B, N, H, _), M = query.shape, key.shape[1]
     given = _joined(query, key, value)
@@ -62,14 +62,14 @@ def grouped_query(
     bias: Array | None = None,
     is_causal: bool = False,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - key heads are shared without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - key heads are always shared
     sliding_window: int | None = None,
     softcap: float | None = None,
     sinks: Array | None = None,
 ) -> Array:
     """query (B, N, H, D), key (B, N, G, D), value (B, N, G, D) give (B, N, H, D).
 
-    bias broadcasts to (B, H, N, N); sinks: (H,). Raises whatever onnxruntime does.
+    bias broadcasts to (B, H, N, N); sinks: (H,). Raises the exceptions of onnxruntime.
     """
     (B, N, H, _), M = query.shape, key.shape[1]
     given = _joined(query, key, value)
@@ -92,20 +92,20 @@ def causal_query(
     softcap: float | None = None,
     sinks: Array | None = None,
 ) -> Array:
-    """The same as it is by default, with causality, and with windows, which need it."""
+    """As `grouped_query`, with causality (its default), and with windows, which require it."""
     return grouped_query(
         query, key, value, bias, True, scale, enable_gqa, sliding_window, softcap, sinks
     )
 
 
 def _joined(query: Array, key: Array, value: Array) -> dict[str, Array]:
-    """Heads and widths in one axis.   (B, length, width of all heads)"""
+    """The arrays with heads and widths in one axis.   (B, length, width of all heads)"""
     named = {"query": query, "key": key, "value": value}
     return {name: x.reshape(*x.shape[:2], x.shape[2] * x.shape[3]) for name, x in named.items()}
 
 
 def _bias(mask: Array, N: int, M: int) -> Array:
-    """A mask of numbers in four axes, of which the last two are written out."""
+    """An additive mask with four axes, of which the last two are written out."""
     whole = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
     return np.broadcast_to(whole, (*whole.shape[:2], N, M))
 
@@ -135,12 +135,12 @@ def _session(operator: str, formats: Formats, asked: tuple[tuple[str, Any], ...]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=IR)
     settings = SessionOptions()
     settings.intra_op_num_threads = 1
-    settings.log_severity_level = 4  # a refusal is raised anyway
+    settings.log_severity_level = 4  # exceptions are raised in any case
     written = model.SerializeToString()
     return InferenceSession(written, settings, providers=["CPUExecutionProvider"])
 
 
-# -10000 is added where truth values hide ("mask_filter_value"), and a bias of -inf as it is.
+# A boolean mask adds -10000 ("mask_filter_value"); a bias of -inf is added unchanged.
 multi_head.conventions = {"fully-masked": "uniform", "fully-masked-bias": "nan"}  # type: ignore[attr-defined]
 EQUAL = {"lengths": "equal", "fully-masked-bias": "nan"}
 grouped_query.conventions = EQUAL  # type: ignore[attr-defined]

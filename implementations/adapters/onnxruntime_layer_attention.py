@@ -1,7 +1,8 @@
-"""com.microsoft Attention of onnxruntime on a CPU, and the product and the sum that follow it.
+"""com.microsoft Attention of onnxruntime on a CPU, followed by a matrix product and a sum.
 
-Weights have their inputs first there, (A, 3 A) and (A, A), and are turned here. A mask has a number
-for each key, 1 where it may be seen; causality is an attribute. It has no gradients.
+The operator's weights have their inputs first, (A, 3 A) and (A, A); the adapter transposes them. A
+mask has one number for each key, 1 if it is visible. Causality is an attribute. There are no
+gradients.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from onnxruntime import InferenceSession, SessionOptions
 
 from spec.notation import Array
 
-MODELS = 64  # that are kept
+MODELS = 64  # kept in the cache
 IR, VERSION, DOMAIN = 10, 21, "com.microsoft"
 Formats = tuple[tuple[str, np.dtype[Any]], ...]
 
 
 class SelfAttention:
-    """The operator and the arrays that it is given; raises whatever onnxruntime does."""
+    """The operator and its parameters; raises the exceptions of onnxruntime."""
 
     def __init__(self, embed_dim: int, num_heads: int) -> None:
         self.heads = num_heads
@@ -35,11 +36,11 @@ class SelfAttention:
         return dict(self.state)
 
     def load_state_dict(self, state: Mapping[str, Array]) -> None:
-        """Take these parameters."""
+        """Set the parameters."""
         self.state = dict(state)
 
     def __call__(self, x: Array, mask: Array | None = None, is_causal: bool = False) -> Array:
-        """y (B, N, A) of x (B, N, A).   mask: (B, N), True is seen"""
+        """y (B, N, A) for x (B, N, A). mask: (B, N), True is visible."""
         turned = {name: a.T for name, a in self.state.items()}
         given = {"input": x, "weights": turned["weights"], "bias": turned["bias"]}
         given |= {} if mask is None else {"mask": mask.astype(np.int32)}
@@ -70,10 +71,10 @@ def _session(heads: int, is_causal: bool, formats: Formats) -> Any:
     model = helper.make_model(graph, opset_imports=opsets, ir_version=IR)
     settings = SessionOptions()
     settings.intra_op_num_threads = 1
-    settings.log_severity_level = 4  # a refusal is raised anyway
+    settings.log_severity_level = 4  # exceptions are raised in any case
     written = model.SerializeToString()
     return InferenceSession(written, settings, providers=["CPUExecutionProvider"])
 
 
-# -10000 is added where a mask hides.
+# A mask adds -10000 to masked scores.
 SelfAttention.conventions = {"fully-masked": "uniform"}  # type: ignore[attr-defined]

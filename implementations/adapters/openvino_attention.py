@@ -1,9 +1,9 @@
-"""OpenVINO's ScaledDotProductAttention on a CPU, under torch's spelling.
+"""OpenVINO's ScaledDotProductAttention on a CPU, with torch's argument names.
 
-Arrays are (batch, heads, length, width). There is a model for each set of options, and none for a
-shape. Beside causality a mask is handed on, which OpenVINO says is ignored; sinks are an input of
-version 16 of the operator set. It is asked to compute in float32, which is its most; by `alone` on
-one thread, where it treats errors otherwise.
+Arrays are (batch, heads, length, width). There is one model for each set of options, for arrays of
+any shape. With causality the adapter still passes the mask, which OpenVINO documents as ignored.
+Attention sinks are an input in version 16 of the operator set. The precision is set to float32, the
+highest that OpenVINO has. `alone` uses one thread, where OpenVINO handles errors differently.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from openvino.utils.node_factory import NodeFactory
 
 from spec.notation import Array
 
-MODELS = 64  # that are kept
+MODELS = 64  # kept in the cache
 SET = "opset16"
 EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
 ALONE = {"INFERENCE_NUM_THREADS": 1}
-NO_MASK = 0  # is said by a scalar where something comes behind it
+NO_MASK = 0  # a scalar stands for no mask if other inputs follow
 
 
 def attend(
@@ -36,7 +36,7 @@ def attend(
 ) -> Array:
     """query (B, H, N, D), key (B, H, M, D), value (B, H, M, E) give (B, H, N, E).
 
-    attn_mask broadcasts to (B, H, N, M); sinks: (H,). Raises whatever OpenVINO does.
+    attn_mask broadcasts to (B, H, N, M); sinks: (H,). Raises the exceptions of OpenVINO.
     """
     return _run(query, key, value, attn_mask, is_causal, scale, sinks, several=True)
 
@@ -50,7 +50,7 @@ def alone(
     scale: float | None = None,
     sinks: Array | None = None,
 ) -> Array:
-    """The same on one thread."""
+    """As `attend`, on one thread."""
     return _run(query, key, value, attn_mask, is_causal, scale, sinks, several=False)
 
 
@@ -70,7 +70,7 @@ def _run(
     given: dict[str, Array] = {"query": query, "key": key, "value": value}
     if attn_mask is not None:
         given["mask"] = attn_mask.reshape((1,) * (4 - attn_mask.ndim) + attn_mask.shape)
-    if scale is not None or sinks is not None:  # the sink comes behind the scale
+    if scale is not None or sinks is not None:  # the sink is the input after the scale
         given["scale"] = np.array(1 / np.sqrt(D) if scale is None else scale, dtype)
     if sinks is not None:
         given["sink"] = sinks.reshape(1, -1, 1, 1)
@@ -99,6 +99,6 @@ def _model(
     return Core().compile_model(Model([node.output(0)], parameters, "attention"), "CPU", asked)
 
 
-# Its specification is a softmax of -inf alone, where every key of a query is hidden.
+# For a fully masked query, its specification is a softmax of only -inf.
 for _each in (attend, alone):
     _each.conventions = {"fully-masked": "nan"}  # type: ignore[attr-defined]

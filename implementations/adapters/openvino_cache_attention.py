@@ -1,8 +1,8 @@
-"""ONNX's Attention with a past as OpenVINO reads it, on a CPU: what it returns, it is given.
+"""ONNX's Attention with a past, in OpenVINO on a CPU: each call gets what the last one returned.
 
-Version 24 of the operator set. A model is made for arrays of any length, and of given heads and
-widths, as heads that are shared need them. A step may have fewer queries than keys: "query `i`
-attends key `j` iff `j <= i + past_sequence_length`".
+This is version 24 of the operator set. A model accepts arrays of any length, but has fixed heads
+and widths, which shared heads require. A step may have fewer queries than keys: "query `i` attends
+key `j` iff `j <= i + past_sequence_length`".
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OUTPUTS = ("out", "present_key", "present_value")
 
 
 class Standard:
-    """Keys and values of all tokens so far come back from each call."""
+    """Each call returns the keys and values of all tokens so far."""
 
     fewer_queries = True
 

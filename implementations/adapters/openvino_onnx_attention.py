@@ -1,7 +1,7 @@
-"""ONNX's Attention as OpenVINO reads it, on a CPU, under torch's spelling.
+"""ONNX's Attention as OpenVINO reads it, on a CPU, with torch's argument names.
 
 Arrays are (batch, heads, length, width). Options are attributes of a model, so that there is one
-for each of them; its shapes are given, since heads that are shared need them.
+model for each combination of them. Its shapes are fixed, because shared heads require them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from openvino import CompiledModel, Core
 from spec.notation import Array
 
 VERSION, IR = 24, 10
-MODELS = 64  # that are kept
+MODELS = 64  # kept in the cache
 EXACT = {"INFERENCE_PRECISION_HINT": "f32"}
 INPUTS, OUTPUTS = ("Q", "K", "V", "mask"), ("Y",)
 Told = tuple[tuple[str, np.dtype[Any], tuple[int | None, ...]], ...]
@@ -30,15 +30,15 @@ def attend(
     attn_mask: Array | None = None,
     is_causal: bool = False,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - ONNX shares key heads without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - ONNX always shares key heads
     softcap: float | None = None,
 ) -> Array:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    attn_mask broadcasts to (B, H, N, M). Raises whatever OpenVINO does.
+    attn_mask broadcasts to (B, H, N, M). Raises the exceptions of OpenVINO.
     """
     given = {"Q": query, "K": key, "V": value}
-    if attn_mask is not None:  # of one whose last axis is shorter, the rest is hidden
+    if attn_mask is not None:  # ONNX masks the keys after a mask that is too short
         given["mask"] = np.broadcast_to(attn_mask, (*attn_mask.shape[:-1], key.shape[2]))
     asked = {"is_causal": int(is_causal), "scale": scale, "softcap": softcap}
     said = tuple((name, x) for name, x in asked.items() if x is not None)
@@ -47,7 +47,7 @@ def attend(
 
 
 def run(given: dict[str, Array], compiled: CompiledModel) -> list[Array]:
-    """What a model returns, in memory of its own."""
+    """The outputs of a model, copied into new memory."""
     found = compiled({name: x.copy(order="C") for name, x in given.items()})
     return [np.array(found[i]) for i in range(len(compiled.outputs))]
 
@@ -56,9 +56,9 @@ def run(given: dict[str, Array], compiled: CompiledModel) -> list[Array]:
 def model(
     inputs: Told, asked: Asked, places: tuple[str, ...], outputs: tuple[str, ...]
 ) -> CompiledModel:
-    """A model of one operator, for arrays of these shapes, of which None is any length.
+    """A model of one operator, for arrays of these shapes; None stands for any length.
 
-    places: what the operator reads, "" where it is given nothing
+    places: the names of the operator's inputs, "" for an input that is left out.
     """
 
     def told(name: str, dtype: np.dtype[Any], shape: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Paddle's attention under torch's spelling, with the gradients of Paddle.
+"""Paddle's attention with torch's argument names, and with the gradients of Paddle.
 
-`attend` and `flash` have arrays (batch, length, heads, width), as Paddle has them; `compatible`,
-of Paddle's module for users of torch, has heads first. On a CPU all three end in what Paddle calls
-the math of it. Beside causality a mask is handed on, whatever Paddle makes of it.
+`attend` and `flash` have arrays (batch, length, heads, width), as in Paddle. `compatible`, from
+Paddle's module for users of torch, has heads first. On a CPU all three end in what Paddle calls the
+math path. With causality the adapter still passes the mask.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def attend(
 ) -> Array:
     """query (B, N, H, D), key (B, M, G, D), value (B, M, G, E) give (B, N, H, E).
 
-    attn_mask broadcasts to (B, H, N, M). Raises whatever Paddle does.
+    attn_mask broadcasts to (B, H, N, M). Raises the exceptions of Paddle.
     """
     asked = {"is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
     return _run(scaled_dot_product_attention, query, key, value, attn_mask, asked)
@@ -51,7 +51,7 @@ def compatible(
 ) -> Array:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    attn_mask broadcasts to (B, H, N, M). Raises RuntimeError: a mask beside causality.
+    attn_mask broadcasts to (B, H, N, M). Raises RuntimeError for a mask together with causality.
     """
     asked = {"is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
     return _run(of_torch, query, key, value, attn_mask, asked)
@@ -69,7 +69,7 @@ def flash(
 def weights(
     query: Array, key: Array, value: Array, causal: bool = False, softmax_scale: float | None = None
 ) -> Array:
-    """What `flash` returns as its softmax.   (B, H, N, M)"""
+    """The softmax that `flash` returns.   (B, H, N, M)"""
     q, k, v = (_tensor(x) for x in (query, key, value))
     asked = {"causal": causal, "softmax_scale": softmax_scale}
     _, found = flash_attention(q, k, v, return_softmax=True, **asked)
@@ -78,12 +78,12 @@ def weights(
 
 
 def _output(q: Tensor, k: Tensor, v: Tensor, **asked: Any) -> Tensor:
-    """The first of what Paddle's flash attention returns."""
+    """The first result of Paddle's flash attention."""
     return flash_attention(q, k, v, **asked)[0]
 
 
 def _tensor(x: Array) -> Tensor:
-    """An array of NumPy's as one of Paddle's."""
+    """A NumPy array as a Paddle tensor."""
     return paddle.to_tensor(np.ascontiguousarray(x))
 
 
@@ -109,13 +109,13 @@ def flash_backward(
     causal: bool = False,
     softmax_scale: float | None = None,
 ) -> Mapping[str, Array]:
-    """The gradients of what `flash` returns, by the names of its parameters."""
+    """The gradients of `flash`, by parameter name."""
     asked = {"causal": causal, "softmax_scale": softmax_scale}
     return _differentiated(_output, dout, query, key, value, None, asked)
 
 
 def _backward(called: Called) -> Callable[..., Mapping[str, Array]]:
-    """The gradients of `called`, by the names of the parameters of what is judged."""
+    """The function that returns the gradients of `called`, by the adapter's parameter names."""
 
     def backward(
         dout: Array,
@@ -142,7 +142,7 @@ def _differentiated(
     attn_mask: Array | None,
     asked: Mapping[str, Any],
 ) -> Mapping[str, Array]:
-    """The gradients of `called`, by whatever holds numbers."""
+    """The gradients of `called` with respect to all arrays of numbers."""
     named = {"query": query, "key": key, "value": value}
     masked = {} if attn_mask is None else {"attn_mask": _tensor(attn_mask)}
     given = {name: _tensor(x) for name, x in named.items()}
@@ -154,7 +154,7 @@ def _differentiated(
     return {name: x.numpy() for name, x in zip(wanted, found, strict=True)}
 
 
-# What hides a key is -inf, so that a row of it has a softmax of NaN.
+# Masks add -inf, so that the softmax of a fully masked row is NaN.
 attend.conventions = {"fully-masked": "nan"}  # type: ignore[attr-defined]
 compatible.conventions = {"fully-masked": "nan"}  # type: ignore[attr-defined]
 flash.conventions = {"fully-masked": "nan"}  # type: ignore[attr-defined]

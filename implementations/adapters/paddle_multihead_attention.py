@@ -1,7 +1,7 @@
 """paddle.nn.MultiHeadAttention, built, loaded and called like torch's layer.
 
-Paddle's weights have their inputs first, (in, out), and its masks are (B, H, N, M), where True may
-attend; both are turned here. Gradients are those of Paddle.
+Paddle's weights have their inputs first, (in, out), and its masks are (B, H, N, M), where True is
+visible. The adapter transposes the weights and reshapes the masks. Gradients are those of Paddle.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Named = dict[str, Array]
 
 
 class MultiHead:
-    """Paddle's layer of A = embed_dim; raises whatever that does."""
+    """Paddle's layer of width A = embed_dim; raises the exceptions of Paddle."""
 
     def __init__(
         self,
@@ -43,22 +43,22 @@ class MultiHead:
         return self._told({name: x.numpy() for name, x in self.layer.named_parameters()})
 
     def load_state_dict(self, state: Mapping[str, Array]) -> None:
-        """Take these parameters, and compute in their format."""
+        """Set the parameters, and compute in their dtype."""
         theirs = self._theirs(state)
         self.layer.to(dtype=next(iter(theirs.values())).dtype.name)
         for name, x in self.layer.named_parameters():
             x.set_value(theirs[name])
 
     def train(self, mode: bool = True) -> None:
-        """There is no dropout, so either mode computes the same."""
+        """Set the mode. There is no dropout, so both modes compute the same."""
         (self.layer.train if mode else self.layer.eval)()
 
     def __call__(
         self, query: Array, key: Array, value: Array, attn_mask: Array | None = None
     ) -> tuple[Array, None]:
-        """y (B, N, A) of query (B, N, A), key (B, M, K), value (B, M, V).
+        """y (B, N, A) for query (B, N, A), key (B, M, K), value (B, M, V).
 
-        attn_mask (N, M) or (B H, N, M): True may attend, a float is added.
+        attn_mask (N, M) or (B H, N, M): True is visible; numbers are added.
         """
         if attn_mask is not None and attn_mask.ndim == 3:
             attn_mask = attn_mask.reshape(-1, self.heads, *attn_mask.shape[1:])
@@ -83,13 +83,13 @@ class MultiHead:
         return dq, dk, dv, self.gradients
 
     def step(self, rate: float) -> None:
-        """Take rate times the gradient of the last `backward` from every parameter."""
+        """Subtract rate times the gradient of the last `backward` from every parameter."""
         state = self.state_dict()
         moved = {name: x - x.dtype.type(rate) * self.gradients[name] for name, x in state.items()}
         self.load_state_dict(moved)
 
     def _told(self, theirs: Named) -> Named:
-        """Paddle's names and axes as torch's."""
+        """Paddle's parameters with torch's names and axes."""
         turned = {name: x.T if x.ndim == 2 else x for name, x in theirs.items()}
         found = {name: x for name, x in turned.items() if name.startswith("out")}
         weights = [turned[f"{x}_proj.weight"] for x in PLACES]
@@ -102,7 +102,7 @@ class MultiHead:
         return found
 
     def _theirs(self, told: Mapping[str, Array]) -> Named:
-        """torch's names and axes as Paddle's."""
+        """torch's parameters with Paddle's names and axes."""
         found = {name: told[name] for name in told if name.startswith("out")}
         if self.joined:
             parts = np.split(told["in_proj_weight"], 3)
@@ -115,7 +115,7 @@ class MultiHead:
         return {name: np.ascontiguousarray(x.T if x.ndim == 2 else x) for name, x in found.items()}
 
 
-# -1e9 is added where truth values hide, and -inf as it is.
+# A boolean mask adds -1e9; a bias of -inf is added unchanged.
 MultiHead.conventions = {  # type: ignore[attr-defined]
     **{"mask-means": "attend", "fully-masked": "uniform", "fully-masked-bias": "nan"}
 }

@@ -1,7 +1,7 @@
 """The attention kernels for GPUs that come with JAX's Pallas, run by Pallas's interpreter.
 
-`mha` is fused attention with a backward pass; `gqa` and `paged_attention` are decoding with one
-query, split over the keys. Several queries are as many elements of a batch to these two.
+`mha` is fused attention with a backward pass. `gqa` and `paged_attention` are decoding with one
+query, split over the keys; for these two, several queries become elements of the batch.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.experimental.pallas.ops.gpu import attention, decode_attention, paged_attention
 
-SPLITS = 1  # the parts of the keys, which have to divide their number
+SPLITS = 1  # the number of parts of the keys, which must divide M
 
 
 def attend(
@@ -23,8 +23,8 @@ def attend(
 ) -> Array:
     """query (B, N, H, D), key, value (B, M, H, D) give (B, N, H, D).
 
-    segment_ids: (B, N), of queries and of keys. Raises ValueError: lengths beyond a block that no
-    block divides. Of no scale, this kernel makes one; it is told 1 / sqrt(D).
+    segment_ids: (B, N), for queries and keys. Raises ValueError for lengths beyond a block that are
+    not multiples of a block. The default scale of the kernel is 1; the adapter passes 1 / sqrt(D).
     """
     asked = query.shape[-1] ** -0.5 if scale is None else scale
     return attention.mha(query, key, value, segment_ids, asked, is_causal, interpret=True)
@@ -35,13 +35,13 @@ def decode(
     key: Array,
     value: Array,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - key heads are shared without asking
+    enable_gqa: bool = False,  # noqa: ARG001 - key heads are always shared
     key_value_seq_lengths: Array | None = None,
 ) -> Array:
     """query (B, N, H, D), key, value (B, M, G, D) give (B, N, H, D).
 
-    key_value_seq_lengths: (B,), behind which there is padding. Raises AssertionError: fewer than
-    16 keys.
+    key_value_seq_lengths: (B,); keys after the length are padding. Raises AssertionError for fewer
+    than 16 keys.
     """
     N = query.shape[1]
     lengths = key_value_seq_lengths
@@ -67,9 +67,9 @@ def paged(
 ) -> Array:
     """q (B, N, H, D), pages (pages, size, G, D) give (B, N, H, D).
 
-    cache_seqlens: (B,); block_table: (B, pages of a text), or each text lies in a page of
-    its own. The kernel has no scale, and is given queries that have been multiplied by it, as its
-    own tests do.
+    cache_seqlens: (B,); block_table: (B, pages of a sequence). Without a block_table, each sequence
+    has one page. The kernel has no scale, so the adapter multiplies the queries by it, as the
+    kernel's tests do.
     """
     if block_table is None:
         block_table = jnp.arange(len(k_cache), dtype=jnp.int32)[:, None]

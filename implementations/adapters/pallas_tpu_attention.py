@@ -1,7 +1,7 @@
 """Flash attention for TPUs that comes with JAX's Pallas, run by Pallas's interpreter.
 
-Arrays are (batch, heads, length, width); lengths are multiples of 128, the least block there is. Of
-no scale, this kernel makes one; it is told 1 / sqrt(D).
+Arrays are (batch, heads, length, width); lengths are multiples of 128, the smallest block. The
+default scale of the kernel is 1; the adapter passes 1 / sqrt(D).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def attend(
 ) -> Array:
     """query (B, H, N, D), key, value (B, H, M, D) give (B, H, N, D).
 
-    bias broadcasts to (B, H, N, M). Raises ValueError: lengths that a block does not divide.
+    bias broadcasts to (B, H, N, M). Raises ValueError for lengths that are not multiples of a
+    block.
     """
     shape = (*query.shape[:3], key.shape[2])
     segments = None

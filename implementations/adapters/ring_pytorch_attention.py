@@ -1,8 +1,8 @@
 """ring-attention-pytorch on one process: its `default_attention` and its `ring_flash_attn`.
 
-Arrays are (batch, length, heads, width), the package's own layout. Masks are of keys alone,
-(batch, keys), True may attend. A cap is `softclamp_value`. Fewer key heads than query heads need no
-asking. `tiled` is the second in buckets so small that short texts have several.
+Arrays are (batch, length, heads, width), the layout of the package. Masks are padding masks (batch,
+keys), where True is visible. The soft-cap is `softclamp_value`. Key heads are shared without an
+option. `tiled` is `ring` in buckets so small that short sequences have several.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from ring_attention_pytorch import default_attention, ring_flash_attn
 from torch import Tensor
 
-SMALL = 16  # tokens to a bucket; the package's own number is 1024
+SMALL = 16  # tokens in a bucket; the default of the package is 1024
 
 
 def plain(
@@ -21,12 +21,12 @@ def plain(
     value: Tensor,
     mask: Tensor | None = None,
     is_causal: bool = False,
-    enable_gqa: bool = False,  # noqa: ARG001 - it shares key heads without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - it always shares key heads
     softcap: float | None = None,
 ) -> Tensor:
     """query (B, N, H, D), key (B, M, G, D), value (B, M, G, E) give (B, N, H, E).
 
-    Raises ValueError: a mask that is not of truth values, (B, 1, 1, M).
+    Raises ValueError if a mask is not boolean with the shape (B, 1, 1, M).
     """
     of_keys, words = _told(query, key, mask, softcap)
     return default_attention(query, key, value, of_keys, is_causal, **words)
@@ -42,7 +42,7 @@ def ring(
     softcap: float | None = None,
     bucket_size: int = 1024,
 ) -> Tensor:
-    """As `plain`, by the function of autograd that passes keys around a ring, here of one."""
+    """As `plain`, by the autograd function that passes keys around a ring, here a ring of one."""
     of_keys, words = _told(query, key, mask, softcap)
     return ring_flash_attn(query, key, value, of_keys, is_causal, bucket_size, **words)
 
@@ -63,7 +63,7 @@ def tiled(
 def _told(
     query: Tensor, key: Tensor, mask: Tensor | None, softcap: float | None
 ) -> tuple[Tensor | None, dict[str, Any]]:
-    """The mask (B, M), and what is said of the cap. Raises ValueError as above."""
+    """The mask (B, M), and the options for the soft-cap. Raises ValueError as `plain`."""
     if mask is not None:
         if mask.dtype.is_floating_point or mask.shape != (query.shape[0], 1, 1, key.shape[1]):
             raise ValueError("a mask is of truth values, and of keys alone")

@@ -1,8 +1,8 @@
-"""Splash attention, Pallas's kernel for TPUs with masks that are known beforehand, interpreted.
+"""Splash attention, Pallas's kernel for TPUs with masks known in advance, in the interpreter.
 
-Arrays are (batch, heads, length, width), and `jax.vmap` makes the batch. Causality and windows are
-masks of the kernel that is made; caps, segments and sinks it has itself. It has no scale: queries
-come multiplied by it. Lengths are multiples of 128.
+Arrays are (batch, heads, length, width), and `jax.vmap` adds the batch. Causality and windows are
+masks from which the kernel is made; the kernel itself has soft-caps, segments and attention sinks.
+It has no scale: the adapter multiplies the queries by it. Lengths are multiples of 128.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def attend(
 
 
 def _mask(shape: tuple[int, int], is_causal: bool, window: Window) -> masks.Mask:
-    """What is seen of all keys."""
+    """The mask of visible keys."""
     if window == UNBOUNDED:
         return masks.CausalMask(shape) if is_causal else masks.FullMask(shape)
     near = masks.LocalMask(shape, window, 0)

@@ -1,4 +1,4 @@
-"""timm's attention layer without torch's fused function, as `TIMM_FUSED_ATTN=0` has it."""
+"""timm's attention layer without torch's fused function, as with `TIMM_FUSED_ATTN=0`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from timm.layers.attention import Attention
 
 
 class Unfused(Attention):  # type: ignore[misc]
-    """The layer that multiplies matrices."""
+    """The layer that uses matrix products."""
 
     def __init__(self, *sizes: Any, **options: Any) -> None:
         super().__init__(*sizes, **options)

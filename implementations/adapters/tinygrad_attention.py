@@ -1,7 +1,7 @@
-"""tinygrad's scaled dot product attention under torch's spelling, with the gradients of tinygrad.
+"""tinygrad's scaled dot product attention with torch's argument names and tinygrad's gradients.
 
-Arrays are (batch, heads, length, width). It is a method of the queries there, and knows no scale.
-It runs on whatever device `DEV` names to tinygrad; its own of Python needs no compiler.
+Arrays are (batch, heads, length, width). In tinygrad it is a method of the queries, and has no
+scale. It runs on the device that `DEV` names; DEV=PYTHON needs no compiler.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def attend(
 ) -> Array:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    attn_mask broadcasts to (B, H, N, M). Raises RuntimeError: a mask beside causality.
+    attn_mask broadcasts to (B, H, N, M). Raises RuntimeError for a mask together with causality.
     """
     q, k, v = (_tensor(x) for x in (query, key, value))
     mask = None if attn_mask is None else _tensor(attn_mask)
@@ -40,7 +40,7 @@ def backward(
     is_causal: bool = False,
     enable_gqa: bool = False,
 ) -> Mapping[str, Array]:
-    """The gradients of whatever holds numbers, by the names of the parameters."""
+    """The gradients of all arrays of numbers, by parameter name."""
     given = {"query": _tensor(query), "key": _tensor(key), "value": _tensor(value)}
     mask = None if attn_mask is None else _tensor(attn_mask)
     q, k, v = given.values()
@@ -52,19 +52,19 @@ def backward(
 
 
 def _tensor(x: Array) -> Tensor:
-    """An array of NumPy's as one of tinygrad's."""
+    """A NumPy array as a tinygrad tensor."""
     return Tensor(np.ascontiguousarray(x))
 
 
 def _called(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool, enable_gqa: bool
 ) -> Tensor:
-    """What tinygrad makes of it."""
+    """The output as a tinygrad tensor."""
     return q.scaled_dot_product_attention(
         k, v, attn_mask=mask, is_causal=is_causal, enable_gqa=enable_gqa
     )
 
 
-# A row from which -inf hides every key is -inf - (-inf) in its softmax.
+# The softmax of a row that -inf fully masks computes -inf - (-inf).
 attend.conventions = {"fully-masked": "nan"}  # type: ignore[attr-defined]
 attend.backward = backward  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
-"""tokamax's dot_product_attention under torch's spelling, by the implementations that a CPU runs.
+"""tokamax's dot_product_attention with torch's argument names, by implementations for CPUs.
 
-Arrays are (batch, length, heads, width). `xla` makes all scores at once; `chunked` goes through the
+Arrays are (batch, length, heads, width). `xla` computes all scores at once. `chunked` reads the
 keys in chunks of 1024, and `small` is the same operator with chunks of four queries and eight keys.
 """
 
@@ -16,7 +16,7 @@ from tokamax._src.ops.attention.xla_chunked import XlaChunkedDotProductAttention
 
 from implementations.arguments import UNBOUNDED, Window
 
-SMALL = (4, 8)  # queries and keys of a chunk
+SMALL = (4, 8)  # queries and keys in a chunk
 
 
 def _by(implementation: Any) -> Callable[..., Array]:
@@ -29,7 +29,7 @@ def _by(implementation: Any) -> Callable[..., Array]:
         attn_mask: Array | None = None,
         is_causal: bool = False,
         scale: float | None = None,
-        enable_gqa: bool = False,  # noqa: ARG001 - key heads are shared without being asked
+        enable_gqa: bool = False,  # noqa: ARG001 - key heads are always shared
         window_size: Window = UNBOUNDED,
         softcap: float | None = None,
         query_seq_lengths: Array | None = None,
@@ -37,7 +37,7 @@ def _by(implementation: Any) -> Callable[..., Array]:
     ) -> Array:
         """query (B, N, H, D), key (B, M, G, D), value (B, M, G, E) give (B, N, H, E).
 
-        attn_mask broadcasts to (B, H, N, M); lengths are (B,). Raises whatever tokamax does.
+        attn_mask broadcasts to (B, H, N, M); lengths are (B,). Raises the exceptions of tokamax.
         """
         options: dict[str, Any] = {}
         if attn_mask is not None:

@@ -1,7 +1,8 @@
-"""tokamax's chunked operator where keys and values lie in pages, in flash-attn's words.
+"""tokamax's chunked operator with keys and values in pages, with flash-attn's argument names.
 
-tokamax is told how much of each page counts, whoever reads it; flash-attn says how many keys each
-text has, of which that follows. A page that no table names has a length of zero.
+tokamax needs the number of valid keys in each page, independent of the sequence that reads it.
+flash-attn has the number of keys of each sequence, from which the adapter computes it. A page that
+no table names has the length zero.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from jax import Array
 from tokamax._src.ops.attention.base import PagingInfo
 from tokamax._src.ops.attention.xla_chunked import XlaChunkedDotProductAttention
 
-ONE = 1  # query to a chunk, which has to divide their number
+ONE = 1  # query in a chunk; the size must divide the number of queries
 
 
 def attend(
@@ -24,10 +25,10 @@ def attend(
 ) -> Array:
     """q (B, N, H, D), pages (pages, size, G, D) give (B, N, H, D).
 
-    cache_seqlens: (B,); block_table: (B, pages of a text).
+    cache_seqlens: (B,); block_table: (B, pages of a sequence).
     """
     size, slots = k_cache.shape[1], jnp.arange(block_table.shape[1])
-    filled = jnp.clip(cache_seqlens[:, None] - slots * size, 0, size)  # of the pages of a text
+    filled = jnp.clip(cache_seqlens[:, None] - slots * size, 0, size)  # valid keys in each page
     told = PagingInfo(
         num_active_pages=-(-cache_seqlens // size),
         active_page_indices=block_table,

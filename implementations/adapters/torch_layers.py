@@ -1,10 +1,10 @@
-"""Layers of torch's beside `torch.nn.MultiheadAttention` in its own layout.
+"""Layers of torch, except `torch.nn.MultiheadAttention` in its batch-first layout.
 
-`Length` is that class as it is made by default, with the length before the batch. `Encoder` is a
-whole `torch.nn.TransformerEncoderLayer`, whose fast path is one program, with parameters of which
-all but the attention does nothing. `Quantizable` is `torch.ao.nn.quantizable.MultiheadAttention`,
-which has a forward pass of its own in Python, and three projections; the packed one that it
-inherits, and never reads, is left out. `QuantizableLength` is that class as it is made by default.
+`Length` is that class with its default layout, the length before the batch. `Encoder` is a whole
+`torch.nn.TransformerEncoderLayer`, whose fast path is one program. Its parameters are set so that
+only the attention has an effect. `Quantizable` is `torch.ao.nn.quantizable.MultiheadAttention`,
+which has a separate forward pass in Python, and three projections. The packed projection, which it
+inherits and never reads, is left out. `QuantizableLength` is that class with its default layout.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch.func import functional_call
 
 
 class Length(nn.MultiheadAttention):
-    """Called with the batch first, it puts the length there."""
+    """A layer with the length first, which is called with the batch first."""
 
     def __init__(self, embed_dim: int, num_heads: int, bias: bool = True) -> None:
         super().__init__(embed_dim, num_heads, bias=bias)
@@ -34,7 +34,7 @@ class Length(nn.MultiheadAttention):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """As torch's, but for the layout."""
+        """As in torch, except for the layout."""
         how = key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal
         query, key, value = _turned(query, key, value)
         out, weights = super().forward(query, key, value, *how)
@@ -42,17 +42,18 @@ class Length(nn.MultiheadAttention):
 
 
 class Encoder(nn.Module):
-    """`torch.nn.TransformerEncoderLayer` as the attention inside: one text, masks of torch's kind.
+    """The attention inside `torch.nn.TransformerEncoderLayer`: self-attention, with torch's masks.
 
-    Its norms are what they are given, as its epsilon is 2^100 and their weights are 2^50: of rows
-    whose mean is zero, as in (x, -x, 0, 0). Attention reads the first of these four parts, and adds
-    to the third; the network behind has an output of zero. All that is computed in float64, so that
-    what norms round is nothing beside float32. A head is four times as wide, and scales by half.
+    The norms return their inputs, because their epsilon is 2^100, their weights are 2^50, and the
+    mean of each row is zero, as in (x, -x, 0, 0). The attention reads the first of these four parts
+    and adds to the third; the network after it has an output of zero. All this is computed in
+    float64, so that the rounding of the norms is negligible next to float32. A head is four times
+    as wide, so its scale is half as large.
     """
 
     def __init__(self, embed_dim: int, num_heads: int, bias: bool = True) -> None:
         super().__init__()
-        self.self_attn = nn.MultiheadAttention(embed_dim, num_heads, bias=bias)  # it holds them
+        self.self_attn = nn.MultiheadAttention(embed_dim, num_heads, bias=bias)  # the parameters
         layer = nn.TransformerEncoderLayer(
             4 * embed_dim,
             num_heads,
@@ -68,7 +69,7 @@ class Encoder(nn.Module):
                 norm.weight.fill_(2.0**50)
             for x in layer.linear2.parameters():
                 x.zero_()
-        self.layers = (layer.double(),)  # a tuple hides it
+        self.layers = (layer.double(),)  # in a tuple, torch does not register it
 
     def forward(
         self,
@@ -90,7 +91,7 @@ class Encoder(nn.Module):
         return out[..., 2 * A : 3 * A].to(x.dtype)
 
     def _placed(self, A: int) -> dict[str, Tensor]:
-        """The parameters of the attention of 4 A, of which those of A are a part."""
+        """The parameters of an attention of width 4 A that contain those of width A."""
         H = self.self_attn.num_heads
         head = torch.arange(4 * A).reshape(H, 4, A // H)[:, 0].reshape(-1)
         twice = torch.tensor([2.0, 1.0, 1.0], dtype=torch.float64)
@@ -110,7 +111,7 @@ class Encoder(nn.Module):
 
 
 class Quantizable(quantizable.MultiheadAttention):
-    """As torch makes it with `batch_first`, its three projections saved as one, as torch's are."""
+    """The layer with `batch_first`; its three projections are saved as one, as in torch's layer."""
 
     first = True
 
@@ -120,7 +121,7 @@ class Quantizable(quantizable.MultiheadAttention):
         self.register_parameter("in_proj_bias", None)
 
     def state_dict(self, *how: Any, **words: Any) -> Any:
-        """linear_Q, linear_K and linear_V one above the other."""
+        """The parameters, with linear_Q, linear_K and linear_V stacked."""
         found = super().state_dict(*how, **words)
         for kind in ("weight", "bias"):
             parts = [found.pop(name) for name in _names(kind) if name in found]
@@ -128,7 +129,7 @@ class Quantizable(quantizable.MultiheadAttention):
         return found
 
     def load_state_dict(self, state_dict: Any, *how: Any, **words: Any) -> Any:
-        """The same in parts."""
+        """Set the parameters, from stacked projections."""
         found = dict(state_dict)
         for kind in ("weight", "bias"):
             if f"in_proj_{kind}" in found:
@@ -137,7 +138,7 @@ class Quantizable(quantizable.MultiheadAttention):
 
 
 class QuantizableLength(Quantizable):
-    """As torch makes it by default, with the length first; called with the batch first."""
+    """The layer with the length first (torch's default), which is called with the batch first."""
 
     first = False
 
@@ -152,7 +153,7 @@ class QuantizableLength(Quantizable):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """As torch's, but for the layout."""
+        """As in torch, except for the layout."""
         how = key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal
         query, key, value = _turned(query, key, value)
         out, weights = super().forward(query, key, value, *how)
@@ -160,12 +161,12 @@ class QuantizableLength(Quantizable):
 
 
 def _names(kind: str) -> tuple[str, ...]:
-    """What the three projections are called."""
+    """The names of the three projections."""
     return tuple(f"linear_{letter}.{kind}" for letter in "QKV")
 
 
 def _turned(*arrays: Tensor) -> tuple[Tensor, ...]:
-    """Batch and length in each other's place; an array that occurs twice is one array still."""
+    """The arrays with batch and length swapped; an array that occurs twice stays one array."""
     seen: dict[int, Tensor] = {}
     for x in arrays:
         seen.setdefault(id(x), x.transpose(0, 1) if x.ndim == 3 else x)

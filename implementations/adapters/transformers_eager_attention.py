@@ -1,11 +1,11 @@
-"""Hugging Face transformers' `eager_attention_forward`, of each family that writes its own.
+"""Hugging Face transformers' `eager_attention_forward`, for each family that has its own version.
 
-Modules of models are generated from one another, and 360 functions of this name (transformers
-5.24) have 25 texts but for the names of variables. Each is here, under a family that has it, but
-that of ModernBERT's decoder, which adds a mask in any case. All take (batch, heads, length, width)
-and return (batch, length, heads, width) with their weights. What hides is added, so it is
-`attn_bias` here. Heads, widths and sinks are read from the layer that calls, of which `Caller` has
-what they look at.
+The modules of models are generated from one another. 360 functions have this name (transformers
+5.24), with 25 different sources apart from variable names. Each source is here, under the name of a
+family that has it, except that of ModernBERT's decoder, which always adds a mask. All accept
+(batch, heads, length, width) and return (batch, length, heads, width) with their weights. Masks are
+added, so the parameter is `attn_bias` here. The functions read heads, widths and sinks from the
+layer that calls them; `Caller` provides these attributes.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ Result = tuple[Tensor, Tensor]
 
 
 class Caller(SimpleNamespace):
-    """What these functions read of the layer that calls them, which drops nothing out."""
+    """The attributes that these functions read from the calling layer, which has no dropout."""
 
     training = False
 
 
 def plain(family: str, mask: str = "attention_mask", name: str = "") -> Any:
-    """The function of a family whose heads all have keys of their own.
+    """The function of a family in which every query head has its own key head.
 
-    mask: the parameter that is added to the scores    name: what stands before the usual name
+    mask: the parameter that is added to the scores. name: the prefix before the usual name.
     """
     forward = _found(family, name)
 
@@ -56,14 +56,14 @@ def plain(family: str, mask: str = "attention_mask", name: str = "") -> Any:
         attn_bias: Tensor | None = None,
         scale: float | None = None,
     ) -> Tensor:
-        """The second result.   (B, H, N, M)"""
+        """The second result, the weights.   (B, H, N, M)"""
         return call(query, key, value, attn_bias, scale)[1]
 
     return _named(attend, weights, family)
 
 
 def shared(family: str, mask: str = "attention_mask", name: str = "") -> Any:
-    """As `plain`, of a family whose heads may share keys."""
+    """As `plain`, for a family whose heads may share keys."""
     forward = _found(family, name)
 
     def call(query: Tensor, key: Tensor, value: Tensor, bias: Any, scale: float | None) -> Result:
@@ -79,7 +79,7 @@ def shared(family: str, mask: str = "attention_mask", name: str = "") -> Any:
         value: Tensor,
         attn_bias: Tensor | None = None,
         scale: float | None = None,
-        enable_gqa: bool = False,  # noqa: ARG001 - heads share keys without being asked
+        enable_gqa: bool = False,  # noqa: ARG001 - key heads are always shared
     ) -> Tensor:
         """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E)."""
         return call(query, key, value, attn_bias, scale)[0].transpose(1, 2)
@@ -92,14 +92,14 @@ def shared(family: str, mask: str = "attention_mask", name: str = "") -> Any:
         scale: float | None = None,
         enable_gqa: bool = False,  # noqa: ARG001 - as above
     ) -> Tensor:
-        """The second result.   (B, H, N, M)"""
+        """The second result, the weights.   (B, H, N, M)"""
         return call(query, key, value, attn_bias, scale)[1]
 
     return _named(attend, weights, family)
 
 
 def sunk(family: str, name: str = "") -> Any:
-    """As `shared`, of a family whose layers have a sink for each head."""
+    """As `shared`, for a family whose layers have an attention sink for each head."""
     forward = _found(family, name)
 
     def call(
@@ -120,7 +120,7 @@ def sunk(family: str, name: str = "") -> Any:
         enable_gqa: bool = False,  # noqa: ARG001 - as above
         sinks: Tensor | None = None,
     ) -> Tensor:
-        """As that of `shared`; sinks: (H,), which every layer has: without them, -inf."""
+        """As in `shared`. sinks: (H,); all layers have them, so -inf stands for no sinks."""
         return call(query, key, value, attn_bias, scale, sinks)[0].transpose(1, 2)
 
     def weights(
@@ -132,14 +132,14 @@ def sunk(family: str, name: str = "") -> Any:
         enable_gqa: bool = False,  # noqa: ARG001 - as above
         sinks: Tensor | None = None,
     ) -> Tensor:
-        """The second result.   (B, H, N, M)"""
+        """The second result, the weights.   (B, H, N, M)"""
         return call(query, key, value, attn_bias, scale, sinks)[1]
 
     return _named(attend, weights, family)
 
 
 def capped(family: str, name: str = "") -> Any:
-    """As `shared`, of a family whose scores may be capped."""
+    """As `shared`, for a family that may soft-cap its scores."""
     forward = _found(family, name)
 
     def attend(
@@ -151,7 +151,7 @@ def capped(family: str, name: str = "") -> Any:
         enable_gqa: bool = False,  # noqa: ARG001 - as above
         softcap: float | None = None,
     ) -> Tensor:
-        """As that of `shared`; softcap: None for none."""
+        """As in `shared`. softcap: None for no soft-cap."""
         caller = _sharing(query, key)
         told = {"scaling": scale, "softcap": softcap}
         found: Result = forward(caller, query, key, value, attn_bias, **told)
@@ -166,7 +166,7 @@ def capped(family: str, name: str = "") -> Any:
         enable_gqa: bool = False,  # noqa: ARG001 - as above
         softcap: float | None = None,
     ) -> Tensor:
-        """The second result.   (B, H, N, M)"""
+        """The second result, the weights.   (B, H, N, M)"""
         caller = _sharing(query, key)
         told = {"scaling": scale, "softcap": softcap}
         found: Result = forward(caller, query, key, value, attn_bias, **told)
@@ -176,19 +176,19 @@ def capped(family: str, name: str = "") -> Any:
 
 
 def _found(family: str, name: str) -> Any:
-    """The function that a model calls where it is to do without a library."""
+    """The function that a model calls if it uses no other attention function."""
     module = import_module(f"transformers.models.{family}.modeling_{family}")
     return getattr(module, f"{name or 'eager_'}attention_forward")
 
 
 def _sharing(query: Tensor, key: Tensor) -> Caller:
-    """A layer of as many heads as there are."""
+    """A layer with as many heads as the arrays have."""
     H, G = query.shape[1], key.shape[1]
     return Caller(head_dim=query.shape[-1], num_key_value_groups=H // G)
 
 
 def _named(attend: Any, weights: Any, family: str) -> Any:
-    """The function under the name of its family, with what returns its weights."""
+    """The function under the name of its family, with the function for its weights."""
     attend.__name__ = attend.__qualname__ = family
     attend.weights = weights
     return attend

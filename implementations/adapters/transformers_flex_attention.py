@@ -1,8 +1,8 @@
-"""Hugging Face transformers' `flex_attention_forward`, given a mask of numbers as it is.
+"""Hugging Face transformers' `flex_attention_forward` with an additive mask, passed unchanged.
 
-Arrays are (batch, heads, length, width). Where its models make no BlockMask, which
-`transformers_masked_attention` has judged, a mask is an array that is added, (batch, heads,
-queries, keys), as the functions for "eager" and "sdpa" take it.
+Arrays are (batch, heads, length, width). If models make no BlockMask (see
+`transformers_masked_attention` for those), a mask is an additive array (batch, heads, queries,
+keys), as the functions for "eager" and "sdpa" accept it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def attend(
     value: Tensor,
     attn_bias: Tensor | None = None,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - heads share keys without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - key heads are always shared
     softcap: float | None = None,
 ) -> Tensor:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    attn_bias broadcasts to (B, H, N, M), and is handed on as that.
+    attn_bias broadcasts to (B, H, N, M), and is passed on in that shape.
     """
     mask = None
     if attn_bias is not None:

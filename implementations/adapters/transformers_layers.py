@@ -1,9 +1,9 @@
-"""Hugging Face transformers' layers where a description alone does not reach them.
+"""Hugging Face transformers' layers for which a description alone is not enough.
 
-GPT-2 multiplies by its weights from the right, and has (in, out) where torch's layers have (out,
-in): `Turned` has them as torch's do. Layers with windows, caps, sinks or biases by distance are
-asked as functions: the weights are ones and zeros that take queries, keys and values out of one
-input, and rotations have the angle zero. Masks are made as the models make them.
+GPT-2 has weights (in, out), while torch's layers have (out, in); `Turned` transposes them. Layers
+with windows, soft-caps, attention sinks or position biases are tested as functions: their weights
+are ones and zeros that extract queries, keys and values from one input, and their rotations have
+the angle zero. Masks are made as the models make them.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ __all__ = ["GPT2Attention", "GPT2Config", "Turned", "gemma2", "gpt_oss", "mistra
 
 
 class Turned(nn.Module):
-    """A layer of GPT-2, whose matrices are (out, in)."""
+    """A layer of GPT-2 whose matrices are (out, in)."""
 
     def __init__(self, layer: nn.Module) -> None:
         super().__init__()
-        self.layer = [layer]  # whose parameters are not ours
+        self.layer = [layer]  # in a list, torch does not register it
         for name in ("c_attn", "c_proj"):
             there: Any = layer.get_submodule(name)
             here = nn.Module()
@@ -39,7 +39,7 @@ class Turned(nn.Module):
             self.add_module(name, here)
 
     def forward(self, hidden_states: Tensor, attention_mask: Tensor | None = None) -> Any:
-        """hidden_states (B, N, A); attention_mask is added to (B, H, N, M)."""
+        """hidden_states (B, N, A); attention_mask broadcasts to (B, H, N, M) and is added."""
         given = {name: x.T if x.ndim == 2 else x for name, x in self.named_parameters()}
         (layer,) = self.layer
         layer.train(self.training)
@@ -52,10 +52,13 @@ def mistral(
     key: Tensor,
     value: Tensor,
     is_causal: bool = False,
-    enable_gqa: bool = False,  # noqa: ARG001 - heads share keys without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - key heads are always shared
     sliding_window: int | None = None,
 ) -> Tensor:
-    """query (B, H, N, D), key, value (B, G, N, D) give (B, H, N, D). Raises ValueError: others."""
+    """query (B, H, N, D), key, value (B, G, N, D) give (B, H, N, D).
+
+    Raises ValueError for other shapes.
+    """
     config = _config(MistralConfig, query, key, sliding_window=sliding_window)
     with torch.device("meta"):
         layer = MistralAttention(config, 0)
@@ -89,7 +92,7 @@ def gpt_oss(
     sliding_window: int | None = None,
     sinks: Tensor | None = None,
 ) -> Tensor:
-    """As `mistral`; sinks: (H,), which every layer has: without them, -inf."""
+    """As `mistral`. sinks: (H,); all layers have them, so -inf stands for no sinks."""
     config = _config(GptOssConfig, query, key, sliding_window=sliding_window)
     with torch.device("meta"):
         layer = GptOssAttention(config, 0)
@@ -100,7 +103,7 @@ def gpt_oss(
 def _config(
     kind: Any, query: Tensor, key: Tensor, sliding_window: int | None, **told: Any
 ) -> PreTrainedConfig:
-    """Of a model of one layer. Raises ValueError: queries and keys are not of one text."""
+    """The configuration of a model of one layer. Raises ValueError if N != M."""
     (_, H, N, D), (_, G, M, _) = query.shape, key.shape
     if N != M:
         raise ValueError("a layer reads one text")
@@ -120,18 +123,18 @@ def _config(
 def _asked(
     layer: Any, query: Tensor, key: Tensor, value: Tensor, is_causal: bool, **parameters: Tensor
 ) -> Tensor:
-    """What a layer of rotations returns for queries, keys and values of its own.
+    """The output of a layer with rotations, for given queries, keys and values.
 
-    Raises ValueError: values are of another width than keys.
+    Raises ValueError if the shapes of values and keys differ.
     """
     if value.shape != key.shape:
         raise ValueError("a layer has heads of one width")
     _, H, N, D = query.shape
     narrow = key.shape[1] * D
     x = torch.cat([y.transpose(1, 2).flatten(2) for y in (query, key, value)], dim=-1)
-    x = nn.functional.pad(x, (0, 2 * (H * D - narrow)))  # as wide as without groups
+    x = nn.functional.pad(x, (0, 2 * (H * D - narrow)))  # the width without shared heads
     given = parameters | {f"{name}.weight": y for name, y in _taking(x, H * D, narrow).items()}
-    angles = D // 2 if isinstance(layer, GptOssAttention) else D  # which has each of them once
+    angles = D // 2 if isinstance(layer, GptOssAttention) else D  # GPT-OSS has each angle once
     turn = x.new_ones(1, N, angles), x.new_zeros(1, N, angles)
     mask = _mask(layer.config, x, is_causal)
     out, _ = torch.func.functional_call(layer.eval(), given, (x, turn, mask))
@@ -140,14 +143,14 @@ def _asked(
 
 
 def _taking(x: Tensor, width: int, narrow: int) -> dict[str, Tensor]:
-    """Matrices that take queries, keys and values out of an input, and put outputs first."""
+    """Matrices that extract queries, keys and values from an input, and put the output first."""
     one = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
     q, k, v, _ = torch.split(one, [width, narrow, narrow, x.shape[-1] - width - 2 * narrow])
     return {"q_proj": q, "k_proj": k, "v_proj": v, "o_proj": q.T}
 
 
 def _mask(config: PreTrainedConfig, x: Tensor, is_causal: bool) -> Tensor | None:
-    """The mask that a model hands to the layer."""
+    """The mask that a model passes to the layer."""
     windowed = config.sliding_window is not None
     if not (is_causal or windowed):
         return None
@@ -158,10 +161,10 @@ def _mask(config: PreTrainedConfig, x: Tensor, is_causal: bool) -> Tensor | None
 
 
 def t5(query: Tensor, key: Tensor, value: Tensor, attn_bias: Tensor | None = None) -> Tensor:
-    """query, key, value (B, H, N, D) give (B, H, N, D); what is added is a bias of positions.
+    """query, key, value (B, H, N, D) give (B, H, N, D); attn_bias is a position bias.
 
-    Raises ValueError: queries and keys are not of one text; a row of a head is hidden, whose NaN
-    the output projection would carry into all heads.
+    Raises ValueError if the shapes of the inputs differ, and if a bias fully masks a row: the
+    output projection would spread its NaN to all heads.
     """
     B, H, N, D = query.shape
     if not query.shape == key.shape == value.shape:

@@ -1,9 +1,9 @@
-"""Hugging Face transformers' attention as its models reach it: a mask is made, a function called.
+"""Hugging Face transformers' attention as its models call it: make a mask, then call a function.
 
-Arrays are (batch, heads, length, width). Masks are made by `transformers.masking_utils`, as models
-ask for them. Where causality is asked for and there are more keys than queries, what is in excess
-is in a cache, as in decoding. A window is the number of keys that are seen, the query's own among
-them, and nothing ahead.
+Arrays are (batch, heads, length, width). `transformers.masking_utils` makes the masks, as in the
+models. If a causal call has more keys than queries, the additional keys are in a cache, as in
+decoding. A window is the number of visible keys, including the key at the query's position, and
+none after it.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ def sdpa(
     attn_mask: Tensor | None = None,
     is_causal: bool = False,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - heads share keys without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - key heads are always shared
     sliding_window: int | None = None,
     query_segments: Tensor | None = None,
     key_segments: Tensor | None = None,
 ) -> Tensor:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    attn_mask: truth values, the same for all heads. Segments of queries and of keys are the same.
-    Raises ValueError: others; fewer keys than queries, and causal.
+    attn_mask: booleans, the same for all heads. Queries and keys have the same segments. Raises
+    ValueError for other masks and segments, and for a causal call with fewer keys than queries.
     """
     texts = _of_both(query_segments, key_segments)
     return _attended("sdpa", query, key, value, attn_mask, is_causal, scale, sliding_window, texts)
@@ -68,7 +68,7 @@ def eager(
     query_segments: Tensor | None = None,
     key_segments: Tensor | None = None,
 ) -> Tensor:
-    """As `sdpa`, by the eager function of Gemma 2, which has a cap."""
+    """As `sdpa`, by the eager function of Gemma 2, which has a soft-cap."""
     texts = _of_both(query_segments, key_segments)
     given = (query, key, value, attn_mask, is_causal, scale, sliding_window, texts)
     return _attended("eager", *given, softcap=softcap)
@@ -106,7 +106,7 @@ def _attended(
     texts: Tensor | None,
     **options: Any,
 ) -> Tensor:
-    """The output of a function of the library, with the mask that its models hand to it."""
+    """The output of a function of the library, with the mask that its models pass to it."""
     B, H, N, D = query.shape
     _, G, M, _ = key.shape
     x, y = query.new_empty(B, N, 1), query.new_empty(B, M, 1)
@@ -128,7 +128,7 @@ def _attended(
 
 
 def _cache(key: Tensor, length: int) -> DynamicCache | None:
-    """A cache that has seen some tokens. Raises ValueError: fewer than none."""
+    """A cache that holds `length` tokens. Raises ValueError for a negative length."""
     if length < 0:
         raise ValueError("a causal model has a key for each of its queries")
     if length == 0:
@@ -139,7 +139,10 @@ def _cache(key: Tensor, length: int) -> DynamicCache | None:
 
 
 def _sights(attn_mask: Tensor | None, offset: int, texts: Tensor | None) -> list[Sight]:
-    """Masks and texts as functions of places. Raises ValueError: a mask of heads, or of numbers."""
+    """Masks and segments as functions of positions.
+
+    Raises ValueError if a mask differs between heads, or is additive.
+    """
     found: list[Sight] = [] if texts is None else [packed_sequence_mask_function(texts)]
     if attn_mask is None:
         return found
@@ -156,7 +159,7 @@ def _sights(attn_mask: Tensor | None, offset: int, texts: Tensor | None) -> list
 
 
 def _and(sights: list[Sight]) -> Sight:
-    """True where all are."""
+    """A function that is True if all of these are."""
 
     def both(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
         first, *others = (sight(b, h, i, j) for sight in sights)
@@ -168,7 +171,7 @@ def _and(sights: list[Sight]) -> Sight:
 
 
 def _of_both(mine: Tensor | None, theirs: Tensor | None) -> Tensor | None:
-    """The segments of one sequence. Raises ValueError: keys have other segments."""
+    """The segments of one sequence. Raises ValueError if keys have other segments."""
     if mine is None and theirs is None:
         return None
     if mine is None or theirs is None or not torch.equal(mine, theirs):

@@ -1,7 +1,8 @@
 """Hugging Face transformers' `eager_paged_attention_forward`, the eager function of its server.
 
-Arrays are (batch, heads, length, width); keys and values have been taken out of their pages. It is
-called with whatever a layer hands to the function of its own family: Gemma 2's, with its cap.
+Arrays are (batch, heads, length, width); keys and values are already gathered from their pages. The
+adapter calls it with the arguments that a layer passes to the function of its family: those of
+Gemma 2, with its soft-cap.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ def attend(
     value: Tensor,
     attn_bias: Tensor | None = None,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - heads share keys without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - key heads are always shared
     softcap: float | None = None,
     sinks: Tensor | None = None,
 ) -> Tensor:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    attn_bias is added to (B, H, N, M). sinks: (H,), which some layers have.
+    attn_bias broadcasts to (B, H, N, M) and is added. sinks: (H,), which some layers have.
     """
     found: Tensor = _called(query, key, value, attn_bias, scale, softcap, sinks)[0]
     return found.transpose(1, 2)
@@ -41,7 +42,7 @@ def weights(
     softcap: float | None = None,
     sinks: Tensor | None = None,
 ) -> Tensor:
-    """The second result.   (B, H, N, M)"""
+    """The second result, the weights.   (B, H, N, M)"""
     found: Tensor = _called(query, key, value, attn_bias, scale, softcap, sinks)[1]
     return found
 
@@ -55,7 +56,7 @@ def _called(
     softcap: float | None,
     sinks: Tensor | None,
 ) -> Any:
-    """Both results."""
+    """Both results, the output and the weights."""
     caller = SimpleNamespace(num_key_value_groups=query.shape[1] // key.shape[1], training=False)
     if sinks is not None:
         caller.sinks = sinks

@@ -1,10 +1,10 @@
 """x-transformers: its module `Attend`, composed (`attend`), by torch's kernel (`flash`, `called`).
 
-Arrays are (batch, heads, length, width). `Attend` is built for each call, since causality, scale
-and cap are words of its constructor; sinks are its parameter, slopes the buffer of its
-`AlibiPositionalBias`. It calls truth values `mask`, True may attend, and numbers to add
-`attn_bias`, of which it takes one: slopes and an additive mask together are refused here.
-Fewer key heads than query heads need no asking there.
+Arrays are (batch, heads, length, width). `Attend` is built for each call, because causality, scale
+and soft-cap are arguments of its constructor. Attention sinks are its parameter, and ALiBi slopes
+are the buffer of its `AlibiPositionalBias`. Boolean masks are called `mask`, where True is visible,
+and additive ones `attn_bias`. It accepts one bias only, so slopes together with an additive mask
+raise an exception here. Key heads are shared without an option.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ def attend(
     attn_mask: Tensor | None = None,
     is_causal: bool = False,
     scale: float | None = None,
-    enable_gqa: bool = False,  # noqa: ARG001 - it shares key heads without being asked
+    enable_gqa: bool = False,  # noqa: ARG001 - it always shares key heads
     softcap: float | None = None,
     sinks: Tensor | None = None,
     alibi_slopes: Tensor | None = None,
 ) -> Tensor:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    attn_mask broadcasts to (B, H, N, M); sinks, alibi_slopes (H,). Raises ValueError: two biases.
+    attn_mask broadcasts to (B, H, N, M); sinks, alibi_slopes: (H,). Raises ValueError for two
+    biases.
     """
     arrays = query, key, value
     return _composed(arrays, attn_mask, is_causal, scale, softcap, sinks, alibi_slopes)[0]
@@ -50,7 +51,7 @@ def weights(
     sinks: Tensor | None = None,
     alibi_slopes: Tensor | None = None,
 ) -> Tensor:
-    """What the softmax has made; the column of a sink is left out.   (B, H, N, M)"""
+    """The result of the softmax, without the column of an attention sink.   (B, H, N, M)"""
     arrays = query, key, value
     _, found = _composed(arrays, attn_mask, is_causal, scale, softcap, sinks, alibi_slopes)
     return found if sinks is None else found[..., 1:]
@@ -66,7 +67,7 @@ def flash(
     enable_gqa: bool = False,  # noqa: ARG001 - as above
     alibi_slopes: Tensor | None = None,
 ) -> Tensor:
-    """The same by torch's `scaled_dot_product_attention`; it has neither cap nor sinks there."""
+    """As `attend`, by torch's `scaled_dot_product_attention`, without soft-cap and sinks."""
     told = _told(query, key, attn_mask, alibi_slopes)
     out, _ = Attend(flash=True, causal=is_causal, scale=scale)(query, key, value, **told)
     return out
@@ -81,7 +82,7 @@ def called(
     scale: float | None = None,
     enable_gqa: bool = False,  # noqa: ARG001 - as above
 ) -> Tensor:
-    """As `flash`, but that causality is told in the call, and not to the constructor."""
+    """As `flash`, with causality as an argument of the call, and not of the constructor."""
     told = _told(query, key, attn_mask, None)
     out, _ = Attend(flash=True, scale=scale)(query, key, value, causal=is_causal, **told)
     return out
@@ -96,7 +97,7 @@ def _composed(
     sinks: Tensor | None,
     alibi_slopes: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
-    """The output and what the softmax has made."""
+    """The output and the result of the softmax."""
     query, key, _ = arrays
     told = _told(query, key, attn_mask, alibi_slopes)
     words: dict[str, Any] = {"causal": is_causal, "scale": scale}
@@ -112,10 +113,10 @@ def _composed(
 def _told(
     query: Tensor, key: Tensor, attn_mask: Tensor | None, slopes: Tensor | None
 ) -> dict[str, Tensor]:
-    """The mask and the slopes by the names of their kinds. Raises ValueError: two biases."""
+    """The mask and the slopes, by their parameter names. Raises ValueError for two biases."""
     (B, H, N, _), M = query.shape, key.shape[2]
     told = {}
-    if attn_mask is not None:  # two axes would be (batch, keys), and one none
+    if attn_mask is not None:  # a mask of two axes would be read as (batch, keys)
         kind = "mask" if attn_mask.dtype == torch.bool else "attn_bias"
         told[kind] = attn_mask.expand(B, H, N, M)
     if slopes is not None:

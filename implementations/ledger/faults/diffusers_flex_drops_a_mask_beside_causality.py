@@ -1,7 +1,8 @@
-"""diffusers 0.42.1: the flex backend drops a mask that is given beside `is_causal=True`.
+"""diffusers 0.42.1: the flex backend drops the mask if the call also has `is_causal=True`.
 
 `_native_flex_attention` makes a causal block mask and does not look at `attn_mask` again. Here the
-mask hides the first key from the second query, which has to return the second value, 3.
+mask hides the first key from the second query, so that the second query must return the second
+value, 3.
 """
 
 import torch

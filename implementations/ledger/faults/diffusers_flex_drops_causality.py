@@ -1,8 +1,9 @@
-"""diffusers 0.42.1: the flex backend drops `is_causal=True` where no mask is given.
+"""diffusers 0.42.1: the flex backend drops `is_causal=True` if there is no mask.
 
-`_native_flex_attention` looks at `attn_mask is None` before `is_causal`, and takes the missing mask
-for its block mask: every query sees every key. With two keys that score alike, the first query has
-to return the first value, 1, not the mean of both, 2. The native backend is right.
+`_native_flex_attention` checks `attn_mask is None` before `is_causal` and uses the missing mask as
+its block mask, so that every query attends to every key. With two keys that have equal scores, the
+first query must return the first value, 1, and not the mean of both, 2. The native backend is
+correct.
 """
 
 import torch

@@ -1,8 +1,8 @@
-"""diffusers 0.42.1: the flex backend lays a mask (batch, keys) along the queries.
+"""diffusers 0.42.1: the flex backend applies a mask (batch, keys) to the queries.
 
-`_native_flex_attention` views it as (batch, 1, keys, 1), so that a hidden key hides everything from
-the query of the same number and stays visible itself; the native backend views the same mask as
-(batch, 1, 1, keys). Here the second key is padding: every query has to return the first value, 1.
+`_native_flex_attention` views the mask as (batch, 1, keys, 1). A masked key j therefore hides all
+keys from query j, and stays visible itself. The native backend views the same mask as (batch, 1, 1,
+keys). Here the second key is padding: every query must return the first value, 1.
 """
 
 import torch

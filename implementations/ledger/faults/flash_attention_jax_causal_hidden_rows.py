@@ -1,9 +1,10 @@
 """flash-attention-jax 0.3.1: causal_flash_attention is NaN for more queries than keys.
 
-The diagonal starts from the bottom right, so that the first N - M queries see nothing. Their sum of
-weights is exp(-1e10 + 1e6) = 0, in spite of the epsilon, and they are 0 / 0; a cotangent of zero
-does not keep it out of the gradients of all values. Expected, two queries and one key: any finite
-number and 1, and for the value the gradient 1 of the query that sees it.
+The causal alignment is bottom-right, so that the first N - M queries are fully masked. Their sum of
+weights is exp(-1e10 + 1e6) = 0 in spite of the epsilon, and their output is 0 / 0. A cotangent of
+zero for these rows does not keep NaN out of the gradients of all values. Expected, for two queries
+and one key: any finite number and 1, and for the value the gradient 1 from the query that attends
+to it.
 """
 
 import jax

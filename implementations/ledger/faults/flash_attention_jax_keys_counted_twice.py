@@ -1,9 +1,9 @@
 """flash-attention-jax 0.3.1: more than 1024 keys, not a multiple of 1024, are counted twice.
 
-Keys are read in chunks of 1024 by jax.lax.dynamic_slice, which moves a slice back that would end
-behind the last key. With 1025 keys the second chunk is keys 1 to 1024 again, so that all keys but
-the first have twice their weight; no mask knows of it. Expected, all scores being equal and only
-the first value 1: 1 / 1025 (causal_flash_attention: the same, of the last query).
+Keys are read in chunks of 1024 by jax.lax.dynamic_slice, which moves a slice back if it would end
+after the last key. With 1025 keys the second chunk is keys 1 to 1024 again: all keys except the
+first get twice their weight, and no mask corrects this. Expected, if all scores are equal and only
+the first value is 1: 1 / 1025. (The last query of causal_flash_attention shows the same.)
 """
 
 import jax.numpy as jnp

@@ -1,8 +1,8 @@
-"""flash-attention-jax 0.3.1: a row whose scores are all below a million returns zero, or NaN.
+"""flash-attention-jax 0.3.1: a row returns zero, or NaN, if all its scores are below -1e6.
 
-The maximum of a row starts from -1e6 instead of -inf, so that scores far below it are all
-exp(-inf): flash_attention returns 0, causal_flash_attention NaN. A constant in all scores changes
-no softmax. Expected: the mean of the values, 1.
+The running maximum of a row starts from -1e6 instead of -inf. If all scores are far below that,
+every weight is zero: flash_attention returns 0, causal_flash_attention NaN. A softmax does not
+change if all scores change by the same constant. Expected: the mean of the values, 1.
 """
 
 import jax.numpy as jnp

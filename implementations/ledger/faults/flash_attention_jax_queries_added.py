@@ -1,8 +1,8 @@
-"""flash-attention-jax 0.3.1: more than 1024 queries, not a multiple of 1024, return too many rows.
+"""flash-attention-jax 0.3.1: more than 1024 queries, not a multiple of 1024, give too many rows.
 
-Queries are read in chunks of 1024, and all chunks are returned: of 1025 queries there come 2048
-rows, of which those from 1024 on are not the queries in their places. causal_flash_attention and
-rabe_attention raise a TypeError there. Expected: 1025 rows.
+Queries are read in chunks of 1024, and all chunks are returned: 1025 queries give 2048 rows, and
+the rows from 1024 on do not belong to the queries at these positions. causal_flash_attention and
+rabe_attention raise a TypeError in this case. Expected: 1025 rows.
 """
 
 import jax.numpy as jnp

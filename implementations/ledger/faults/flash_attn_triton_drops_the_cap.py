@@ -1,9 +1,10 @@
-"""flash-attn 2.8.3.post2, Triton backend: `softcap` is taken and dropped.
+"""flash-attn 2.8.3.post2, Triton backend: `softcap` is accepted and ignored.
 
-"softcap: float. Anything > 0 activates softcapping attention", says flash_attn_func, and its README
-names no cap among what the backend lacks; interface_fa.fwd does not look at it. Two keys score 8
-and 0; capped at 1, the first weighs e^tanh(8) / (e^tanh(8) + 1) = 0.731. Run on a CPU, in Triton's
-interpreter (triton 3.4.0).
+The documentation of flash_attn_func says "softcap: float. Anything > 0 activates softcapping
+attention", and the README does not list the soft-cap among the features that the backend lacks.
+interface_fa.fwd does not use it. Two keys have the scores 8 and 0; soft-capped at 1, the weight of
+the first is e^tanh(8) / (e^tanh(8) + 1) = 0.731. The script runs on a CPU, in Triton's interpreter
+(triton 3.4.0).
 """
 
 import os
@@ -17,7 +18,7 @@ from flash_attn.flash_attn_triton_amd import interface_fa
 
 q = torch.ones(1, 1, 1, 8)
 k = torch.stack([torch.ones(8), torch.zeros(8)]).reshape(1, 2, 1, 8)
-told = (None, None, 0.0, 1.0, False, -1, -1, 1.0, False)  # the cap is the last but one
+told = (None, None, 0.0, 1.0, False, -1, -1, 1.0, False)  # softcap is the last but one
 got = interface_fa.fwd(q, k, k, *told)[0][0, 0, 0, 0].item()
 want = exp(tanh(8)) / (exp(tanh(8)) + 1)
 print(f"got {got}\nwant {want}")

@@ -1,10 +1,10 @@
-"""flash-attn 2.8.3.post2, Triton backend: gradients are NaN where scores are below -88.
+"""flash-attn 2.8.3.post2, Triton backend: gradients are NaN if scores are below -88.
 
-Where it is not causal, the backward pass (_bwd_dq_inner, bwd_prefill_split.py) hides no place of a
-tile behind the last key: such a place scores 0, its weight exp(0 - lse) is infinite where the
-log-sum-exp is below -88, and infinity times its key of zeros is NaN. One key scores -100 and has
-the weight 1, whatever the query is, so that the gradient of the query has to be 0. With causal=True
-it is. Run on a CPU, in Triton's interpreter (triton 3.4.0).
+If the call is not causal, the backward pass (_bwd_dq_inner, bwd_prefill_split.py) does not mask the
+positions of a tile after the last key. Such a position has the score 0. Its weight exp(0 - lse) is
+infinite if the log-sum-exp is below -88, and infinity times its key of zeros is NaN. Here one key
+has the score -100 and the weight 1, whatever the query is, so that the gradient of the query must
+be 0. With causal=True it is 0. The script runs on a CPU, in Triton's interpreter (triton 3.4.0).
 """
 
 import os

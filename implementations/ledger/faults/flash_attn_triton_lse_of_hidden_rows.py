@@ -1,9 +1,10 @@
-"""flash-attn 2.8.3.post2, Triton backend: the lse of a row that sees no key is 0.
+"""flash-attn 2.8.3.post2, Triton backend: the lse of a fully masked row is 0.
 
-The sum of no exponentials is 0, and its logarithm -inf; flash-attn's CUDA backend returns +inf, as
-the comment in attn_fwd has it too ("inf written to LSE"), and stores 0, which is the log-sum-exp
-of a key that scores 0: who merges parts by it gives such a row a weight. Here the first of two
-causal queries sees no key. Run on a CPU, in Triton's interpreter (triton 3.4.0).
+An empty sum of exponentials is 0, and its logarithm is -inf. flash-attn's CUDA backend returns
++inf, and the comment in attn_fwd says the same ("inf written to LSE"). The kernel, however, stores
+0, which is the log-sum-exp of one key with the score 0. Code that merges partial results by their
+log-sum-exp therefore gives such a row a weight. Here the first of two causal queries is fully
+masked. The script runs on a CPU, in Triton's interpreter (triton 3.4.0).
 """
 
 import os

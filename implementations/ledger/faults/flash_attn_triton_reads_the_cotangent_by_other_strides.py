@@ -1,11 +1,11 @@
 """flash-attn 2.8.3.post2, Triton backend: dout is read by the strides of the output.
 
-_bwd_preprocess (bwd_prefill_split.py), which sums dout times out for each row, goes through both by
-the strides of out, which are those of the queries. Where these lie in memory as (batch, heads,
-length, width) and dout as (batch, length, heads, width), rows get each other's sums. Queries are
-zero, a key is zero and one is ones, and so are their values; the gradients of the output are
-ones times 1 to 4. The gradients of the queries have to be four times as many. Run on a CPU, in
-Triton's interpreter (triton 3.4.0).
+_bwd_preprocess (bwd_prefill_split.py) sums dout times out for each row. It reads both arrays by the
+strides of out, which are those of the queries. If the memory layout of the queries is (batch,
+heads, length, width), and that of dout is (batch, length, heads, width), rows get the sums of other
+rows. Here the queries are zero, one key and its value are zeros, the other key and its value are
+ones, and the gradients of the output are ones times 1 to 4. The gradients of the queries must be
+four times these numbers. The script runs on a CPU, in Triton's interpreter (triton 3.4.0).
 """
 
 import os

@@ -1,9 +1,9 @@
-"""flash-attn 2.8.3.post2, Triton backend: a softmax_scale of zero or less makes everything NaN.
+"""flash-attn 2.8.3.post2, Triton backend: a softmax_scale of zero or less makes the output NaN.
 
-Where the keys end inside a tile, _attn_fwd_inner puts -inf behind them before it scales
-(fwd_prefill.py), and -inf times a scale of zero or less is NaN or +inf. Here one query sees one
-key with a value of 1, at a scale of -1: the output has to be 1. With causal=True it is. Run on a
-CPU, in Triton's interpreter (triton 3.4.0).
+If the keys end inside a tile, _attn_fwd_inner (fwd_prefill.py) sets scores after the last key to
+-inf before it multiplies by the scale. -inf times zero is NaN, and -inf times a negative scale is
++inf. Here one query attends to one key with the value 1, at a scale of -1: the output must be 1.
+With causal=True it is 1. The script runs on a CPU, in Triton's interpreter (triton 3.4.0).
 """
 
 import os

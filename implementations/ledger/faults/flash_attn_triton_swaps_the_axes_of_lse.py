@@ -1,7 +1,7 @@
 """flash-attn 2.8.3.post2, Triton backend: flash_attn_varlen_func returns lse as (tokens, heads).
 
-Its documentation says "softmax_lse: (nheads, total_q_seqlen)". Run on a CPU, in Triton's
-interpreter (triton 3.4.0).
+Its documentation says "softmax_lse: (nheads, total_q_seqlen)". The script runs on a CPU, in
+Triton's interpreter (triton 3.4.0).
 """
 
 import os

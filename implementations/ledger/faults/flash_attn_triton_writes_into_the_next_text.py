@@ -1,12 +1,13 @@
-"""flash-attn 2.8.3.post2, Triton backend: causal, a text without keys writes into the next one.
+"""flash-attn 2.8.3.post2, Triton backend: causal, a sequence without keys writes into the next one.
 
-Where all rows of a block are hidden, attn_fwd stores zeros (fwd_prefill.py, "We still need to write
-0s to the result") with a mask of rows alone: a head of 8 columns has a tile of 16, and the last row
-spills into the first head of the next text, or behind the array. The log-sum-exp of such a block is
-stored below MAX_SEQLENS_Q, not below the length of the text, and goes astray likewise. Here the
-first text has 128 queries and no keys, the second one query and one key with a score of 3 and a
-value of ones: output and log-sum-exp have to be 1 and 3. Run on a CPU, in Triton's interpreter
-(triton 3.4.0), which runs one program after the other; on a GPU it depends on their order.
+If all rows of a block are fully masked, attn_fwd stores zeros (fwd_prefill.py, "We still need to
+write 0s to the result") with a mask for rows only. A head of 8 columns has a tile of 16, so that
+the last row spills into the first head of the next sequence, or past the end of the array. The
+log-sum-exp of such a block is stored up to MAX_SEQLENS_Q, not up to the length of the sequence, and
+spills in the same way. Here the first sequence has 128 queries and no keys. The second one has one
+query and one key with a score of 3 and a value of ones: output and log-sum-exp must be 1 and 3. The
+script runs on a CPU, in Triton's interpreter (triton 3.4.0), which runs one program after the
+other; on a GPU the result depends on their order.
 """
 
 import os

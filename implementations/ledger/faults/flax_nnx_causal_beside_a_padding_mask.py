@@ -1,9 +1,9 @@
-"""flax 0.12.8, nnx.dot_product_attention: is_causal beside a mask of keys raises where it sows.
+"""flax 0.12.8, nnx.dot_product_attention: is_causal with a padding mask raises if it sows.
 
-The documentation: mask "should be broadcastable to the shape [batch..., num_heads, q_length,
-kv_length]". With dropout, or a module to sow into, causality is broadcast to the shape of the mask
-instead, and a mask (1, 1, 1, 2) is a ValueError; without, the same call works. Expected: (1, 2, 1,
-1).
+The documentation says that the mask "should be broadcastable to the shape [batch..., num_heads,
+q_length, kv_length]". With dropout, or with a module to sow into, the causal mask is broadcast to
+the shape of the given mask instead, and a mask (1, 1, 1, 2) raises a ValueError. Otherwise the same
+call works. Expected: the shape (1, 2, 1, 1).
 """
 
 import jax.numpy as jnp

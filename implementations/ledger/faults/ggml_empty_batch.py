@@ -1,7 +1,7 @@
 """ggml of llama-cpp-python 0.3.36, CPU: ggml_flash_attn_ext of an empty batch divides by zero.
 
-The factors of broadcasting are quotients of the numbers of batches (neq3 / nek3), and 0 / 0 ends
-the process with SIGFPE, where an empty result would do: other operations skip empty tensors.
+The factors for broadcasting are quotients of batch sizes (neq3 / nek3), and 0 / 0 ends the process
+with SIGFPE. An empty result would be correct: other operations skip empty tensors.
 """
 
 import ctypes as c
@@ -23,7 +23,7 @@ class Parameters(c.Structure):
 
 
 def call(library, name, result, *arguments):
-    """What a function of ggml returns."""
+    """The result of a function of ggml."""
     function = getattr(library, name)
     function.restype = result
     return function(*arguments)

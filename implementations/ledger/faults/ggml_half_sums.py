@@ -1,11 +1,12 @@
 """ggml of llama-cpp-python 0.3.36, CPU: ggml_flash_attn_ext adds up float16 values in float16.
 
-With V in float16, fewer than 64 queries and other than a split of the keys, the sum of weights
+With V in float16, fewer than 64 queries, and no split of the keys among threads, the sum of weights
 times values is kept in float16 until it is divided (VKQ16 in
 ggml_compute_forward_flash_attn_ext_f16_one_chunk), although the dispatch says "uses F32
-accumulators". So a sum stays where its spacing is as wide as twice the next term, and overflows
-from 65504 on. Here one query sees 4096 keys alike whose values are all 1: the mean is 1, and the
-result 2048 / 4096. With 64 queries, four threads (one query) or K and V in float32 it is 1.
+accumulators". Such a sum stops growing once its spacing is twice the next term, and it overflows
+from 65504 on. Here one query attends to 4096 equal keys whose values are all 1: the mean is 1, and
+the result is 2048 / 4096. With 64 queries, with four threads (one query), or with K and V in
+float32 it is 1.
 """
 
 import ctypes as c
@@ -27,7 +28,7 @@ class Parameters(c.Structure):
 
 
 def call(library, name, result, *arguments):
-    """What a function of ggml returns."""
+    """The result of a function of ggml."""
     function = getattr(library, name)
     function.restype = result
     return function(*arguments)

@@ -1,8 +1,8 @@
-"""ggml of llama-cpp-python 0.3.36, CPU: a sink of -inf makes a row without keys NaN.
+"""ggml of llama-cpp-python 0.3.36, CPU: a sink of -inf makes a fully masked row NaN.
 
-A row that sees no key is 0 (S_inv is 0 where S is), and a sink of -inf is no sink; together the
-maximum is -inf, and expf(-inf - -inf) is NaN, in each of the paths of ggml_flash_attn_ext. Here one
-query sees no key, as the mask hides the only one: the result has to be 0.
+A fully masked row alone returns 0 (S_inv is 0 where S is), and a sink of -inf alone is handled as
+no sink. Together the maximum is -inf, and expf(-inf - -inf) is NaN, in every path of
+ggml_flash_attn_ext. Here the mask hides the only key of one query: the result must be 0.
 """
 
 import ctypes as c
@@ -24,7 +24,7 @@ class Parameters(c.Structure):
 
 
 def call(library, name, result, *arguments):
-    """What a function of ggml returns."""
+    """The result of a function of ggml."""
     function = getattr(library, name)
     function.restype = result
     return function(*arguments)

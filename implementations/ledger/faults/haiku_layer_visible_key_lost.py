@@ -1,8 +1,8 @@
-"""dm-haiku 0.0.17: MultiHeadAttention loses the only visible key to one that its mask hides.
+"""dm-haiku 0.0.17: MultiHeadAttention loses the only visible key to a masked one.
 
-Hidden scores are filled with -1e30, which is no lower bound of a float32: beside a visible score of
--9e30 the hidden key wins the softmax, and its value is returned. Expected: the value of the key
-that a query sees. Here each of two sees the other.
+Masked scores are set to -1e30, which is not a lower bound of float32. If the visible score is
+-9e30, the masked key wins the softmax, and its value is returned. Expected: the value of the
+visible key. Here each of two tokens may attend only to the other.
 """
 
 import haiku
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 
 def attend(x, mask):
-    """A layer that projects nothing."""
+    """The output of a layer whose projections are the identity."""
     ones = haiku.initializers.Constant(1.0)
     return haiku.MultiHeadAttention(1, 1, w_init=ones, with_bias=False)(x, x, x, mask=mask)
 

@@ -1,8 +1,8 @@
-"""jax 0.10.2 on a CPU: under jax.jit, bfloat16 attention of heads of width 1 ends the process.
+"""jax 0.10.2 on a CPU: under jax.jit, bfloat16 attention with heads of width 1 ends the process.
 
-XLA hands the products to YNNPACK where there are enough of them, and a check in its ynn_emitter.cc
-fails ("reshape vs. bitcast"), which is no exception: the process is aborted. Fewer heads or keys,
-or a width of 2, work, and so does float32. Expected: ones, the mean of values that are one.
+If there are enough products, XLA passes them to YNNPACK, where a check in ynn_emitter.cc fails
+("reshape vs. bitcast"). This is not an exception: the process aborts. Fewer heads or keys, a width
+of 2, and float32 work. Expected: ones, the mean of values that are one.
 """
 
 import jax

@@ -1,10 +1,10 @@
 """jax 0.10.2 on a CPU: under jax.jit a softmax of scores that are products is NaN from 1e10 on.
 
-XLA puts the multiplication by the scale into the exponent as well, exp(q s - max), and contracts it
-with the subtraction, so that the largest score less itself is the rounding error of the product, up
-to half a unit in its last place, instead of zero: exp(256) is infinite. Without jit it is right.
-jax.nn.dot_product_attention with a scale that is no power of two does the same, and so
-does every attention that scales its scores. Expected: [1.0, 0.0].
+XLA repeats the multiplication by the scale inside the exponent, exp(q s - max), and fuses it with
+the subtraction. The largest score minus itself is then the rounding error of the product, up to
+half a unit in its last place, instead of zero; exp(256) is infinite. Without jit the result is
+correct. jax.nn.dot_product_attention with a scale that is not a power of two shows the same fault,
+and so does every attention that scales its scores. Expected: [1.0, 0.0].
 """
 
 import jax

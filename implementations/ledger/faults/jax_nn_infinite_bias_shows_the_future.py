@@ -1,9 +1,10 @@
-"""jax 0.10.2, jax.nn.dot_product_attention: a bias of -inf makes a causal query see the future.
+"""jax 0.10.2, jax.nn.dot_product_attention: a bias of -inf lets queries attend to future keys.
 
-Truth values, causality and lengths fill hidden scores with -0.7 times the largest number, which is
-more than the -inf of a bias. A query whose visible keys all have a bias of -inf therefore attends
-to the keys that causality hides. Expected: nothing of the future: NaN (as for a bias of -inf
-alone), a zero, or the mean that hidden rows return; not the value of the hidden key, 1.
+Boolean masks, causality and lengths set masked scores to -0.7 times the largest number, which is
+above the -inf of a bias. If all visible keys of a query have a bias of -inf, the query attends to
+the keys that causality masks. Expected: no value from the future. NaN (as for a bias of -inf
+alone), zero, and the mean that fully masked rows return would all be acceptable; the value of the
+masked key, 1, is not.
 """
 
 import jax

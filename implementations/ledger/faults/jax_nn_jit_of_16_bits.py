@@ -1,9 +1,9 @@
-"""jax 0.10.2 on a CPU: jax.jit of jax.nn.dot_product_attention refuses float16, and some bfloat16.
+"""jax 0.10.2 on a CPU: jax.jit of jax.nn.dot_product_attention rejects float16, and some bfloat16.
 
-It asks for products F16_F16_F32, or BF16_BF16_F32, in a try, and takes the default where a platform
-refuses. Under jit the refusal comes when the program is compiled, and nobody is there to catch it:
-a CPU has no float16 products of that kind, and no bfloat16 ones of one row and one column. Without
-jit both work. Expected: 1.0 and 1.0.
+The function requests products F16_F16_F32, or BF16_BF16_F32, in a try block, and uses the default
+if the platform raises an exception. Under jit the exception comes at compile time, after the try
+block: a CPU has no float16 products of that kind, and no bfloat16 ones with one row and one column.
+Without jit both work. Expected: 1.0 and 1.0.
 """
 
 import jax

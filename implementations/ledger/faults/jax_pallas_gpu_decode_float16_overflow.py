@@ -1,8 +1,8 @@
 """jax 0.10.2, Pallas's decode_attention and paged_attention (GPU): float16 means are infinite.
 
-Both kernels store each part's sum of exp(s - max) v in the format of the queries, before it is
-divided by the sum of the weights. In float16 sixteen values of 5000 make 80000, beyond 65504.
-Expected: 5000, which is every value there is.
+Both kernels store the sum of exp(s - max) v of each split in the dtype of the queries, before they
+divide it by the sum of the weights. In float16 sixteen values of 5000 add up to 80000, beyond
+65504. Expected: 5000, the value of every key.
 """
 
 import jax.numpy as jnp

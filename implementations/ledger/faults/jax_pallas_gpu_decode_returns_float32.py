@@ -1,8 +1,8 @@
 """jax 0.10.2, jax.experimental.pallas.ops.gpu.decode_attention: 16-bit inputs return float32.
 
-The output is divided by l.astype(o.dtype) + eps, where eps is a numpy.float32 and no Python float,
-so that JAX promotes the sum. mqa_reference and gqa_reference, beside it, return the format of the
-queries, as this does with normalize_output=False. Expected: bfloat16.
+The output is divided by l.astype(o.dtype) + eps, where eps is a numpy.float32 and not a Python
+float, so that JAX promotes the sum. mqa_reference and gqa_reference in the same module return the
+dtype of the queries, and so does this function with normalize_output=False. Expected: bfloat16.
 """
 
 import jax.numpy as jnp

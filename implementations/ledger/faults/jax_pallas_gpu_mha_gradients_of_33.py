@@ -1,9 +1,10 @@
-"""jax 0.10.2, jax.experimental.pallas.ops.gpu.attention.mha: wrong gradients of 33 tokens.
+"""jax 0.10.2, jax.experimental.pallas.ops.gpu.attention.mha: wrong gradients for 33 tokens.
 
-The forward pass takes one block of any length up to 128, and raises for lengths that 128 does not
-divide. The backward pass has blocks of 32, does not ask whether they divide the length, and reads
-past the end in the last one, where nothing is hidden. Pallas's interpreter reads NaN. Expected, all
-scores being equal: each of 33 values has the gradient 33 / 33 = 1.
+The forward pass accepts any length up to 128 as one block; for longer sequences it raises an
+exception unless 128 divides the length. The backward pass has blocks of 32 and does not check that
+they divide the length. It reads past the end in the last block, where nothing is masked; Pallas's
+interpreter reads NaN there. Expected, if all scores are equal: each of 33 values has the gradient
+33 / 33 = 1.
 """
 
 import jax

@@ -1,8 +1,9 @@
 """jax 0.10.2, jax.experimental.pallas.ops.gpu.attention.mha: causal, N > M reads past the last key.
 
-Under causality the loop over keys ends where the query block does, upper_bound = ceil(block_q
-(start_q + 1) / block_k), and is not bounded by the number of keys; no mask hides what is read
-there. Pallas's interpreter reads NaN. Expected, two queries and one key whose value is 1: 1 and 1.
+With causality, the loop over keys ends where the block of queries ends, at upper_bound =
+ceil(block_q (start_q + 1) / block_k), and is not bounded by the number of keys. No mask covers what
+is read after the last key; Pallas's interpreter reads NaN there. Expected, for two queries and one
+key whose value is 1: 1 and 1.
 """
 
 import jax.numpy as jnp

@@ -1,9 +1,9 @@
 """jax 0.10.2, jax.experimental.pallas.ops.gpu.attention.mha: fewer key heads give wrong output.
 
-The kernel compares the widths of queries, keys and values, but not their numbers of heads: query
-head h reads key head h, which there is not for all of them, and Pallas's interpreter takes the last
-one instead. Gradients of the key heads that are shared are those of one query head. Expected, four
-query heads and two key heads with the values 0 and 1: 0, 0, 1, 1, or a ValueError.
+The kernel compares the widths of queries, keys and values, but not their numbers of heads. Query
+head h reads key head h, and if there is no such head, Pallas's interpreter reads the last one. The
+gradient of a shared key head is that of one query head only. Expected, for four query heads and two
+key heads with the values 0 and 1: 0, 0, 1, 1, or a ValueError.
 """
 
 import jax.numpy as jnp

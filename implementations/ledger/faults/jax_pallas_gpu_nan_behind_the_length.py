@@ -1,8 +1,8 @@
-"""jax 0.10.2, Pallas's gpu decode_attention and paged_attention: NaN behind the length is returned.
+"""jax 0.10.2, Pallas's gpu decode_attention and paged_attention: NaN after the length is returned.
 
-What lies behind kv_seq_len, or lengths, is hidden from the softmax, and then multiplied by a weight
-of zero: 0 * NaN. The end of a page is not written yet, so that it may hold anything. Expected: 1,
-the value of all keys before the length.
+Keys after kv_seq_len (or after `lengths`) are masked in the softmax, but their values are still
+multiplied by a weight of zero: 0 * NaN is NaN. The end of a page is not written yet, so it may
+contain anything. Expected: 1, the value of all keys before the length.
 """
 
 import jax.numpy as jnp

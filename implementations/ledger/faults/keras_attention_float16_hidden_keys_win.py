@@ -1,9 +1,9 @@
 """keras 3.15.1: keras.layers.Attention in float16 attends to a value that its mask hides.
 
-The layer subtracts 65504 from the scores of hidden values instead of replacing them. A score of a
-float16 may be 65504 itself: hidden, it becomes 0, and beats a visible one of -100. Expected: the
-one value that is visible, 0. On the JAX and NumPy backends; on torch the comparison of the dtype
-with "float16" is never true, 1e9 is subtracted, and the result is right.
+The layer subtracts 65504 from masked scores instead of replacing them. A float16 score can be 65504
+itself: masked, it becomes 0, and wins against a visible score of -100. Expected: the only visible
+value, 0. This happens on the JAX and NumPy backends. On torch the comparison of the dtype with
+"float16" is never true, so 1e9 is subtracted and the result is correct.
 """
 
 import os

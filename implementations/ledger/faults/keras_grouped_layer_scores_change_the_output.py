@@ -1,8 +1,9 @@
-"""keras 3.15.1: asking GroupQueryAttention for its scores changes a hidden row's output.
+"""keras 3.15.1: requesting scores changes GroupQueryAttention's output for a fully masked row.
 
-Without return_attention_scores (and dropout) a row from which all keys are hidden returns the mean
-of the values, with it zero, as in MultiHeadAttention: the second path alone takes
-keras.layers.Softmax, which puts hidden weights to zero. Expected: one output. On any backend.
+A fully masked row returns the mean of the values without return_attention_scores (and without
+dropout), and zero with it, as in MultiHeadAttention. Only the second path uses
+keras.layers.Softmax, which sets masked weights to zero. Expected: one output. This happens on any
+backend.
 """
 
 import os

@@ -1,9 +1,10 @@
-"""keras 3.15.1, JAX backend on a TPU: without a mask, dot_product_attention is causal, unasked.
+"""keras 3.15.1, JAX backend on a TPU: dot_product_attention without a mask is always causal.
 
-On a TPU flash_attention=None means splash attention, where lengths allow it. wrap_flash_attention
-takes a CausalMask where it gets no mask, and gets none where neither mask nor is_causal is given.
-Here the platform is said to be a TPU, and JAX's own interpreter runs the kernel. Expected, all
-scores being equal: the mean of the values 0 to 127, 63.5, in every row, the first included.
+On a TPU, flash_attention=None selects splash attention if the lengths allow it.
+wrap_flash_attention uses a CausalMask if it gets no mask, and it gets none if the call has neither
+mask nor is_causal. Here the script makes Keras believe that it runs on a TPU, and JAX's interpreter
+runs the kernel. Expected, if all scores are equal: the mean of the values 0 to 127, which is 63.5,
+in every row, including the first.
 """
 
 import os

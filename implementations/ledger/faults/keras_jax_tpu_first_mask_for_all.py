@@ -1,9 +1,9 @@
-"""keras 3.15.1, JAX backend on a TPU: all texts of a batch get the mask of the first one.
+"""keras 3.15.1, JAX backend on a TPU: all sequences of a batch get the mask of the first one.
 
-dot_product_attention hands mask[0], or mask[0, 0], to splash attention, whose masks are those of
-heads and not of texts; a bias is not handed over at all. Here the platform is said to be a TPU, and
-JAX's own interpreter runs the kernel. Expected, of two texts of which the second may see its second
-key only, whose value is 1: 1 in the second text.
+dot_product_attention passes mask[0], or mask[0, 0], to splash attention, whose masks differ by head
+and not by sequence. A bias is not passed on at all. Here the script makes Keras believe that it
+runs on a TPU, and JAX's interpreter runs the kernel. Expected, for two sequences of which the
+second may attend only to its second key, whose value is 1: 1 in the second sequence.
 """
 
 import os

@@ -1,9 +1,10 @@
 """keras 3.15.1, JAX backend on a TPU: scores of dot_product_attention are not divided by sqrt(D).
 
-A comment says "TPU kernel applies 1/sqrt(head_dim) internally": splash attention does not scale at
-all, so that of no scale comes 1, and of a scale that is given sqrt(D) times as much. Here the
-platform is said to be a TPU, and JAX's own interpreter runs the kernel. Expected, of a second query
-whose products with two keys are 0 and 1, and D = 128: 1 / (1 + exp(-1 / sqrt(128))) = 0.5221.
+A comment says "TPU kernel applies 1/sqrt(head_dim) internally", but splash attention does not scale
+at all. Without a scale the effective scale is therefore 1, and a given scale is multiplied by
+sqrt(D). Here the script makes Keras believe that it runs on a TPU, and JAX's interpreter runs the
+kernel. Expected, for a second query whose products with two keys are 0 and 1, and D = 128: 1 / (1 +
+exp(-1 / sqrt(128))) = 0.5221.
 """
 
 import os

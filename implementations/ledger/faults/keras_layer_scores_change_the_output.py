@@ -1,9 +1,9 @@
-"""keras 3.15.1: asking MultiHeadAttention for its scores changes a hidden row's output.
+"""keras 3.15.1: requesting scores changes MultiHeadAttention's output for a fully masked row.
 
-Without return_attention_scores (and dropout) a row from which all keys are hidden returns the mean
-of the values, with it zero: two paths fill with other numbers, and only the second, by
-keras.layers.Softmax, puts hidden weights to zero afterwards. Training with dropout therefore
-differs from inference in such rows, too. Expected: one output. On any backend.
+A fully masked row returns the mean of the values without return_attention_scores (and without
+dropout), and zero with it. The two paths use different fill values, and only the second, through
+keras.layers.Softmax, then sets masked weights to zero. For such rows, training with dropout
+therefore differs from inference too. Expected: one output. This happens on any backend.
 """
 
 import os

@@ -1,8 +1,9 @@
 """keras 3.15.1: MultiHeadAttention announces the scores of T queries and S keys as (B, H, T, T).
 
-compute_output_spec takes the length of the queries for both axes, so that a functional model of
-cross-attention has a wrong static shape, and layers after it are built for it; calling the layer
-returns (B, H, T, S), as GroupQueryAttention announces, too. Expected: (None, 1, 3, 5).
+compute_output_spec uses the length of the queries for both axes of the scores. A functional model
+of cross-attention therefore has a wrong static shape, and the layers after it are built for that
+shape. Calling the layer returns (B, H, T, S), which is also what GroupQueryAttention announces.
+Expected: (None, 1, 3, 5).
 """
 
 import os

@@ -1,9 +1,9 @@
-"""keras 3.15.1: MultiHeadAttention with its scores loses the only visible key.
+"""keras 3.15.1: MultiHeadAttention loses the only visible key if scores are requested.
 
-keras.layers.Softmax fills hidden scores with -1e9, in float16 with -30000, and neither is a lower
-bound of the format: beside a visible score of -1e10, or -40000, the hidden key wins the softmax,
-and its weight is put to zero afterwards, so that the weights of the row sum to zero. Expected:
-weight 1 for the visible key. On any backend.
+keras.layers.Softmax sets masked scores to -1e9, or to -30000 in float16, and neither is a lower
+bound of the dtype. If the visible score is -1e10 (or -40000), the masked key wins the softmax. Its
+weight is then set to zero, so that the weights of the row sum to zero. Expected: weight 1 for the
+visible key. This happens on any backend.
 """
 
 import os

@@ -1,9 +1,9 @@
 """keras 3.15.1, NumPy backend: fewer key heads than query heads raise, against the documentation.
 
-The documentation of keras.ops.dot_product_attention: "grouped query attention (GQA) is performed if
-N is a multiple of K". On the NumPy backend, four query heads and two key heads are a ValueError of
-numpy.einsum (one key head works, by broadcasting). Expected: the shape (1, 1, 4, 1), as the JAX and
-torch backends return it.
+The documentation of keras.ops.dot_product_attention says "grouped query attention (GQA) is
+performed if N is a multiple of K". On the NumPy backend, four query heads with two key heads raise
+a ValueError in numpy.einsum. (One key head works, by broadcasting.) Expected: the shape
+(1, 1, 4, 1), as the JAX and torch backends return it.
 """
 
 import os

@@ -1,8 +1,9 @@
-"""keras 3.15.1, torch backend: a bias beside is_causal works in inference and raises in training.
+"""keras 3.15.1, torch backend: a bias with is_causal works in inference and raises in training.
 
-keras.ops.dot_product_attention folds causality into a boolean mask, but not into a bias, and torch
-takes no mask of its own beside is_causal: its CPU kernel for inference does, the one that is taken
-when the bias is learnt does not. Expected: an output, as the JAX and NumPy backends return it.
+keras.ops.dot_product_attention merges causality into a boolean mask, but not into a bias, and torch
+accepts no mask together with is_causal. torch's CPU kernel for inference accepts both; the kernel
+that is used if the bias requires gradients does not. Expected: an output, as the JAX and NumPy
+backends return it.
 """
 
 import os

@@ -1,8 +1,8 @@
-"""keras 3.15.1, torch backend: a scale of zero, or less, is NaN under causality.
+"""keras 3.15.1, torch backend: with causality, a scale of zero or less gives NaN.
 
-torch's flash kernel for CPUs, which is handed the scale, adds -inf for the future before it
-multiplies: 0 * -inf. Expected, one query and two keys of which it sees the first, whose value is 1:
-1, as the JAX and NumPy backends return it.
+Keras passes the scale to torch, whose flash kernel for CPUs adds -inf to future keys before it
+multiplies by the scale: 0 * -inf is NaN. Expected, for one query and two keys, of which it may
+attend to the first, whose value is 1: 1, as the JAX and NumPy backends return it.
 """
 
 import os

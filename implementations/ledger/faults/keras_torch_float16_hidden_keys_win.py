@@ -1,9 +1,9 @@
-"""keras 3.15.1, torch backend, float16: a key that the mask hides is attended to.
+"""keras 3.15.1, torch backend, float16: a query attends to a masked key.
 
-keras.ops.dot_product_attention hands a boolean mask to torch as numbers to add, 0 and -45850, since
-65500 * -0.7 is a float16. torch adds them to scores in float32, which may be larger: a hidden key
-whose score is 65504 keeps 19654, and beats a visible one whose score is 0. Expected: the value of
-the one key that is visible, 0, as the JAX and NumPy backends return it.
+keras.ops.dot_product_attention passes a boolean mask to torch as numbers to add, 0 and -45850
+(65500 * -0.7, rounded to float16). torch adds them to scores in float32, which can be larger. A
+masked key with the score 65504 keeps 19654, and wins against a visible one with the score 0.
+Expected: the value of the only visible key, 0, as the JAX and NumPy backends return it.
 """
 
 import os

@@ -1,10 +1,10 @@
-"""keras 3.15.1, torch backend: gradients of a row that sees no key are M times too large.
+"""keras 3.15.1, torch backend: gradients of a fully masked row are M times too large.
 
-keras.ops.dot_product_attention adds -2.4e38 to the scores of hidden keys. If all M keys are hidden,
-the output is their mean, and the gradient by each value is 1 / M. torch's CPU kernel makes the
-weights anew from a log-sum-exp in which log(M) is lost beside 2.4e38, and takes 1 for each of them.
-Expected: half the cotangent for each of two keys, or none (a row that sees nothing teaches
-nothing).
+keras.ops.dot_product_attention adds -2.4e38 to the scores of masked keys. If all M keys are masked,
+the output is the mean of the values, and the gradient of each value is 1 / M. torch's CPU kernel
+recomputes the weights from a log-sum-exp in which log(M) is lost next to 2.4e38, and gets 1 for
+each weight. Expected: half of the cotangent for each of two keys, or none (a fully masked row
+contributes no gradient).
 """
 
 import os

@@ -1,8 +1,9 @@
 """LitGPT 0.5.13: with `attention_logit_softcapping` a boolean mask is added to the scores.
 
-The mask of the key-value cache (`build_mask_cache`) says True where a key is seen; added, it gives
-such a key one more, and hides none. Expected: a prompt read with a cache has the logits that it has
-without, as it has in a model that does not cap. So Gemma 2 reads its prompts not causally.
+The mask of the KV cache (`build_mask_cache`) is True for visible keys. Adding it raises their
+scores by one and masks no key, so that Gemma 2 reads its prompts without causality. Expected: a
+prompt that is read with a cache has the same logits as without one, as in a model without a
+soft-cap.
 """
 
 import torch

@@ -1,9 +1,9 @@
-"""LitGPT 0.5.13: a prompt read in chunks no longer than the sliding window sees its own future.
+"""LitGPT 0.5.13: a prompt in chunks no longer than the window attends to its own future keys.
 
-The cache of a window is a ring, and a chunk that wraps around it writes over keys that its first
-tokens still have to see, while the mask is that of a cache that does not wrap. `KVCache` advises
-"chunked prefill with chunk size <= window" where a chunk is longer. Expected: the logits of one
-pass, as token by token; here the last token of a chunk changes those of the one before.
+The cache of a window is a ring. A chunk that wraps around it overwrites keys that its first tokens
+still need, while the mask is that of a cache that does not wrap. If a chunk is longer, `KVCache`
+advises "chunked prefill with chunk size <= window". Expected: the logits of one pass, which reading
+token by token gives. Here the last token of a chunk changes the logits of the token before it.
 """
 
 import torch

@@ -1,8 +1,8 @@
-"""local-attention 1.11.2: with `autopad`, attention that is not causal sees the padding.
+"""local-attention 1.11.2: with `autopad`, attention that is not causal attends to the padding.
 
-Keys and values are filled up with zeros to whole windows, and only a mask of the caller is filled
-up with them: without one, queries attend to keys of zeros behind the text. Here a text of one token
-with value 1 is filled up to a window of two: the output has to be 1.
+Keys and values are padded with zeros to whole windows, but only a mask that the caller passes is
+padded too. Without one, queries attend to keys of zeros after the sequence. Here a sequence of one
+token with value 1 is padded to a window of two: the output must be 1.
 """
 
 import torch

@@ -1,7 +1,8 @@
-"""memory-efficient-attention-pytorch 0.1.6: `memory_efficient=True` changes what causal means.
+"""memory-efficient-attention-pytorch 0.1.6: `memory_efficient=True` changes the causal alignment.
 
-With fewer queries than keys `attention` lets the last query see the last key, while
-`memory_efficient_attention` lets the first query see the first key only. Expected: one answer.
+With fewer queries than keys, `attention` is bottom-right: the last query may attend to the last
+key. `memory_efficient_attention` is top-left: the first query may attend to the first key only.
+Expected: one answer.
 """
 
 import torch

@@ -1,8 +1,9 @@
 """memory-efficient-attention-pytorch 0.1.6: dropout comes before the weights are normalised.
 
-Exponentials are dropped and then divided by the sum of those that are left, so that nothing is
-dropped on average: of two equal keys, one dropped, the other one gets the weight 1. Expected: the
-weights 1/2 are dropped or doubled (Srivastava et al. 2014), and their sum is 0, 1 or 2.
+Exponentials are dropped and then divided by the sum of the remaining ones, so that on average
+nothing is dropped: if one of two equal keys is dropped, the other one gets the weight 1. Expected:
+each of the weights 1/2 is either dropped or doubled (Srivastava et al. 2014), so that their sum is
+0, 1 or 2.
 """
 
 import torch

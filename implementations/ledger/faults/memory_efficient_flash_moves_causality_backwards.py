@@ -1,8 +1,9 @@
-"""memory-efficient-attention-pytorch 0.1.6, FlashAttentionFunction, causal with a past.
+"""memory-efficient-attention-pytorch 0.1.6, FlashAttentionFunction: wrong causality with a past.
 
-The difference of the lengths is taken off the places of the queries where it should be added: a
-single query after two keys is said to stand at place -1, sees neither, and returns their mean.
-Expected: what the package's own `attention` returns, which lets the last query see every key.
+The difference of the lengths is subtracted from the positions of the queries, where it should be
+added. A single query after two keys gets the position -1, may attend to neither key, and returns
+their mean. Expected: the result of `attention` in the same package, in which the last query may
+attend to every key.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """memory-efficient-attention-pytorch 0.1.6, FlashAttentionFunction without keys divides 0 by 0.
 
-Where every key is hidden it returns zeros. Expected: the same where there is none.
+If every key is masked, it returns zeros. Expected: the same if there are no keys.
 """
 
 import torch

@@ -1,8 +1,8 @@
-"""memory-efficient-attention-pytorch 0.1.6, memory_efficient_attention in float16: inf for a mean.
+"""memory-efficient-attention-pytorch 0.1.6, memory_efficient_attention: float16 means are infinite.
 
-Each chunk adds exp(s - max) v in the format of the queries, and what they add up to is divided by
-the sum of the weights at last. Four values of 16384 are 65536, beyond the 65504 of float16.
-Expected: 16384, which is every value there is, as `attention` of the same module returns it.
+Each chunk adds exp(s - max) v in the dtype of the queries, and the total is divided by the sum of
+the weights at the end. Four values of 16384 add up to 65536, beyond the 65504 of float16. Expected:
+16384, the value of every key, as `attention` in the same module returns it.
 """
 
 import torch

@@ -1,7 +1,7 @@
 """memory-efficient-attention-pytorch 0.1.6: a bias of -inf for all keys of a chunk gives NaN.
 
-The largest score of that chunk is -inf, and is subtracted from -inf. Expected: what `attention`
-returns for the same bias. (A chunk has 1024 keys unless told otherwise.)
+The largest score of that chunk is -inf, and it is subtracted from -inf. Expected: the result of
+`attention` for the same bias. (A chunk has 1024 keys by default.)
 """
 
 import torch

@@ -1,10 +1,10 @@
-"""onnx 1.23.2, reference evaluator: a mask of one row beside is_causal hides the past as well.
+"""onnx 1.23.2, reference evaluator: with is_causal, a mask of one row hides the past as well.
 
-The causal mask is made in the shape of attn_mask, not (q_sequence_length, kv_sequence_length):
-`base = attn_mask.copy()`, then `_apply_causal(base, offset)` takes `base.shape[-2:]`. A padding
-mask (..., 1, M), which the operator allows ("broadcastable to (batch_size, q_num_heads,
-q_sequence_length, total_sequence_length)"), so gets the causal row of query 0 for every query.
-Here nothing is padded, all scores are equal, and query 1 is to return the mean of both values, 0.5.
+The causal mask is built in the shape of attn_mask, not in (q_sequence_length, kv_sequence_length):
+`base = attn_mask.copy()`, then `_apply_causal(base, offset)` uses `base.shape[-2:]`. The operator
+allows a padding mask (..., 1, M) ("broadcastable to (batch_size, q_num_heads, q_sequence_length,
+total_sequence_length)"). With such a mask, every query gets the causal row of query 0. Here nothing
+is padded and all scores are equal, so that query 1 must return the mean of both values, 0.5.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
-"""onnx 1.23.2, reference evaluator: Attention shows capped products where it is to show raw ones.
+"""onnx 1.23.2, reference evaluator: Attention returns soft-capped products instead of raw ones.
 
-qk_matmul_output_mode 0 is the "raw QK matmul result", and 1 is that "after softcap". The evaluator
-writes the capped products over the raw ones and returns them in mode 0 too; the function body of
-the operator, and onnxruntime, do not. Of a product of 1 and a cap of 0.5, mode 0 is 1.
+Mode 0 of qk_matmul_output_mode is the "raw QK matmul result", and mode 1 is that "after softcap".
+The evaluator overwrites the raw products with the soft-capped ones and returns these in mode 0 too.
+The function body of the operator, and onnxruntime, return the raw ones. Expected, for a product of
+1 and a soft-cap of 0.5: 1 in mode 0.
 """
 
 import numpy as np

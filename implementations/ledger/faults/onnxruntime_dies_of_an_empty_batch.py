@@ -1,7 +1,8 @@
 """onnxruntime 1.32.0, com.microsoft GroupQueryAttention on a CPU: an empty batch ends the process.
 
-It divides by the number of texts, or by the width of a head, without a look at them: the process
-dies of SIGFPE, where an error or an empty array is wanted. Other operators take an empty batch.
+The operator divides by the number of sequences, or by the width of a head, without a check for
+zero. The process dies of SIGFPE, where an exception or an empty array is expected. Other operators
+accept an empty batch.
 """
 
 import numpy as np
@@ -29,5 +30,5 @@ told = {"last": np.zeros(0, np.int32), "total": np.array(1, np.int32)}
 print("onnxruntime", onnxruntime.__version__, "want an error or an array of no numbers", flush=True)
 try:
     print("got", session.run(["y"], {"q": x, "k": x, "v": x, **told})[0].shape)
-except Exception as error:  # whatever it raises
+except Exception as error:  # any exception is correct
     print("refused, as is right:", error)

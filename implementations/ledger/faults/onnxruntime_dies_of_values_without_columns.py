@@ -1,8 +1,9 @@
-"""onnxruntime 1.32.0, com.microsoft MultiHeadAttention on a CPU: an empty width ends the process.
+"""onnxruntime 1.32.0, com.microsoft MultiHeadAttention on a CPU: a width of 0 ends the process.
 
-A value of width zero (or a query and a key of width zero; of GroupQueryAttention also an empty
-batch) divides by zero: the process dies of SIGFPE, where an error or an empty array is wanted.
-ai.onnx Attention of the same version says "V head size must be greater than 0".
+If the head width of the values is zero, the operator divides by it, and the process dies of SIGFPE,
+where an exception or an empty array is expected. The same happens if the width of queries and keys
+is zero, and in GroupQueryAttention for an empty batch. ai.onnx Attention of the same version says
+"V head size must be greater than 0".
 """
 
 import numpy as np
@@ -26,5 +27,5 @@ print("onnxruntime", onnxruntime.__version__, "want an error or an array of no n
 try:
     (y,) = session.run(None, {"q": one, "k": one, "v": none})
     print("got", y.shape)
-except Exception as error:  # whatever it raises
+except Exception as error:  # any exception is correct
     print("refused, as is right:", error)

@@ -1,8 +1,8 @@
-"""onnxruntime 1.32.0, com.microsoft GroupQueryAttention on a CPU: what an idle query returns.
+"""onnxruntime 1.32.0, com.microsoft GroupQueryAttention on a CPU: zero or NaN if fully masked.
 
-A query whose attention_bias is -inf everywhere returns zeros in float32 with causal = 1 where
-there are two queries or more, and NaN with one query, with causal = 0, or in float16. One of both
-is to be the answer, whatever is asked beside it; zero is what ai.onnx Attention documents.
+A query whose attention_bias is -inf everywhere returns zeros in float32 with causal = 1 and two or
+more queries. It returns NaN with one query, with causal = 0, or in float16. Expected: the same
+result in all cases. ai.onnx Attention documents zero.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 
 def attend(causal: int) -> np.ndarray:
-    """The output at two queries of two keys, which a bias of -inf hides."""
+    """The output for two queries and two keys, all masked by a bias of -inf."""
     names = ["q", "k", "v", "", "", "last", "total", "", "", "", "bias"]
     found = ("y", "keys", "values")
     node = helper.make_node(

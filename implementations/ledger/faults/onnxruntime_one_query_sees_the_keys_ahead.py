@@ -1,10 +1,11 @@
 """onnxruntime 1.32.0, ai.onnx Attention (23, 24) on a CPU: with a past, one query sees all keys.
 
-"query `i` attends key `j` iff `j <= i + past_sequence_length`". With two queries that holds; with
-one, is_causal is dropped as soon as there are past keys, so that with more new keys than one the
-query sees those that lie ahead. Without a past, the same was mended for
-https://github.com/microsoft/onnxruntime/issues/29020. One past key, one query and two new keys: all
-scores are equal, and the values tell the keys apart, so that the output is the weights.
+The standard says "query `i` attends key `j` iff `j <= i + past_sequence_length`". With two queries
+this holds. With one query, is_causal is dropped as soon as there are past keys; if there are
+several new keys, the query then attends to those that lie ahead of it. The same fault without a
+past was fixed for https://github.com/microsoft/onnxruntime/issues/29020. Here there are one past
+key, one query and two new keys. All scores are equal, and the values are unit vectors, so that the
+output equals the weights.
 """
 
 import numpy as np

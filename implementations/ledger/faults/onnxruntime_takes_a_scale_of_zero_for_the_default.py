@@ -1,8 +1,9 @@
 """onnxruntime 1.32.0, com.microsoft MultiHeadAttention, GroupQueryAttention: scale = 0 is ignored.
 
-"Custom scale will be used if specified. Default value is 1/sqrt(head_size)", but a scale of zero
-is taken for none, and not refused either (ai.onnx Attention of the same version does refuse it).
-With a scale of zero all scores are zero, and the output is the mean of the values, 0.5 here.
+The documentation says "Custom scale will be used if specified. Default value is 1/sqrt(head_size)",
+but a scale of zero is treated as no scale. It raises no exception either (ai.onnx Attention of the
+same version raises one). With a scale of zero all scores are zero, and the output is the mean of
+the values, 0.5 here.
 """
 
 import numpy as np

@@ -1,10 +1,10 @@
 """onnxruntime 1.32.0, com.microsoft MultiHeadAttention on a CPU: the last query is never masked.
 
-With unidirectional = 1 "every token can only attend to previous tokens". Where there are more keys
-than queries, all queries but the last are masked by j <= i; the last sees every key, whatever
-the corner of the diagonal: neither j <= i nor j <= i + M - N. (The mask is filled in for
-`sequence_length - 1` rows, which is enough for as many keys as queries only.)
-Here all scores are equal and the values tell the keys apart, so the output is the weights.
+With unidirectional = 1 "every token can only attend to previous tokens". If there are more keys
+than queries, all queries except the last are masked by j <= i. The last query attends to every key,
+which fits neither alignment: neither j <= i nor j <= i + M - N. (The mask is filled in for
+`sequence_length - 1` rows, which is enough only for as many keys as queries.) Here all scores are
+equal and the values are unit vectors, so that the output equals the weights.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """open_clip 3.3.0: Attention with `scaled_cosine=True` fails in its forward pass.
 
-Heads have become an axis of their own, (batch, heads, length, width), and this path still calls
-torch.bmm, which takes three axes. The output has to have the shape of the input, (1, 2, 4).
+The heads are a separate axis now, (batch, heads, length, width), but this path still calls
+torch.bmm, which accepts three axes. Expected: the shape of the input, (1, 2, 4).
 """
 
 import torch

@@ -1,9 +1,10 @@
-"""openvino 2026.4.1 on a CPU: with one inference thread, what cannot be computed is not an error.
+"""openvino 2026.4.1 on a CPU: with one inference thread, a failing computation raises no exception.
 
-Arrays that do not fit each other, 4 heads of queries and 2 of keys, are refused where they are
-known when the model is compiled, and at run time with INFERENCE_NUM_THREADS = 2 or by default
-("Incompatible MatMul batch dimension"). With INFERENCE_NUM_THREADS = 1 no exception is raised, and
-what comes back is what was left in the output of the call before: a wrong number, in a wrong shape.
+Arrays that do not match, such as 4 query heads and 2 key heads, raise an exception at compile time
+if their shapes are known then. They also do at run time with INFERENCE_NUM_THREADS = 2 or by
+default ("Incompatible MatMul batch dimension"). With INFERENCE_NUM_THREADS = 1 there is no
+exception, and the call returns what the previous call left in the output: a wrong number, in a
+wrong shape.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
-"""openvino 2026.4.1, frontend of ONNX: with a past, causality starts from another corner.
+"""openvino 2026.4.1, frontend of ONNX: with a past, causality has the wrong alignment.
 
-"query `i` attends key `j` iff `j <= i + past_sequence_length`" (ONNX, Attention 23 and 24). It is
-read as j <= i + (all keys) - (all queries), which is the same as long as there are as many new keys
-as queries only. One past key, one query, two new keys: all scores are equal, and the values tell
-the keys apart, so that the output is the weights.
+The standard says "query `i` attends key `j` iff `j <= i + past_sequence_length`" (ONNX, Attention
+23 and 24). The frontend implements j <= i + (all keys) - (all queries), which agrees only with as
+many new keys as queries. Here there are one past key, one query and two new keys. All scores are
+equal, and the values are unit vectors, so that the output equals the weights.
 """
 
 import numpy as np

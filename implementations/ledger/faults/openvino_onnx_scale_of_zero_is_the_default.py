@@ -1,7 +1,8 @@
-"""openvino 2026.4.1, frontend of ONNX: Attention takes scale = 0 for no scale.
+"""openvino 2026.4.1, frontend of ONNX: Attention treats scale = 0 as no scale.
 
-"Default value is `1/sqrt(head_size)`" is for a scale that is not there. With a scale of zero all
-scores are zero, and the output is the mean of the values, 0.5 here; ONNX's reference returns that.
+The documented "Default value is `1/sqrt(head_size)`" is for a missing scale. With a scale of zero
+all scores are zero, and the output is the mean of the values, 0.5 here. ONNX's reference evaluator
+returns that.
 """
 
 import numpy as np

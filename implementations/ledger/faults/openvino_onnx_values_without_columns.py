@@ -1,7 +1,8 @@
 """openvino 2026.4.1, frontend of ONNX: shared heads with values of width 0 return width 1.
 
-Two query heads share a key head, whose values have no columns: (1, 1, 1, 0). The output is to have
-none either, (1, 2, 1, 0); it has one, of whatever lay there. (The heads are repeated by a reshape.)
+Two query heads share a key head, whose values have no columns: (1, 1, 1, 0). Expected: an output
+without columns, (1, 2, 1, 0). It has one column, with whatever was in its memory. (The heads are
+repeated by a reshape.)
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""openvino 2026.4.1 on a CPU: attention to no key returns what lay in the memory of the output.
+"""openvino 2026.4.1 on a CPU: without keys, attention returns what was in the output's memory.
 
-With a length of keys of zero nothing is written to the output. A matrix product over an axis of no
-elements is zero, and so is the specification's (softmax of an empty row, times no values).
-Here a call with values of 7 comes before, whose output has the same size.
+If there are no keys, nothing is written to the output. A matrix product over an empty axis is zero,
+and so is the operator's specification (softmax of an empty row, times no values). Here the previous
+call has values of 7 and an output of the same size.
 """
 
 import numpy as np

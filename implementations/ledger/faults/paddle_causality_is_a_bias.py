@@ -1,8 +1,8 @@
-"""paddle 3.3.1: causality adds -10000 to the future, which a score may outweigh.
+"""paddle 3.3.1: causality adds -10000 to future keys, which a score can outweigh.
 
-`get_triangle_upper_mask` fills with -1e4 where its own masks of truth values get -inf. Here the
-scores of query 0 are 0 and 20000, so that it returns the value of key 1, which lies ahead; with
-is_causal it sees key 0 alone, whose value is 0.
+`get_triangle_upper_mask` uses -1e4 for future keys, while Paddle's boolean masks become -inf. Here
+the scores of query 0 are 0 and 20000, so that it returns the value of key 1, which lies in the
+future. Expected with is_causal: it attends only to key 0, whose value is 0.
 """
 
 import numpy as np

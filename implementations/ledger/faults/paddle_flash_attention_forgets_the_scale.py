@@ -1,8 +1,8 @@
-"""paddle 3.3.1: flash_attention(softmax_scale=...) is ignored where the math path is taken.
+"""paddle 3.3.1: flash_attention(softmax_scale=...) is ignored if the call takes the math path.
 
-On a CPU, and wherever `sdp_kernel` selects math or memory-efficient attention, the argument is
-accepted and not handed on to `_math_attention`, which has a parameter `scale`. The smallest: one
-query 1, keys 0 and 1, a scale of 3; the weight of the second key is 1 / (1 + exp(-3)).
+On a CPU, and if `sdp_kernel` selects math or memory-efficient attention, the argument is accepted
+and not passed on to `_math_attention`, which has a parameter `scale`. The smallest example has one
+query 1, keys 0 and 1, and a scale of 3; the weight of the second key is 1 / (1 + exp(-3)).
 """
 
 import numpy as np

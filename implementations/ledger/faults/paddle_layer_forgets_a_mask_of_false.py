@@ -1,9 +1,9 @@
-"""paddle 3.3.1, nn.MultiHeadAttention: a mask of truth values loses by 1e9 what it is to hide.
+"""paddle 3.3.1, nn.MultiHeadAttention: a boolean mask only subtracts 1e9 from masked scores.
 
-"When the data type is bool, the unwanted positions have `False` values": from their scores 1e9 is
-taken. A query whose positions are all unwanted then attends in float64 as if there were no mask,
-and in float32, where 1e9 swallows the scores, to all keys alike. Neither is without them, and both
-differ from a mask of -inf, which gives NaN.
+The documentation says "When the data type is bool, the unwanted positions have `False` values". If
+all positions of a query are unwanted, the query attends in float64 as if there were no mask. In
+float32, where 1e9 absorbs the scores, it attends to all keys equally. Neither result excludes the
+unwanted positions, and both differ from a mask of -inf, which gives NaN.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ paddle.set_device("cpu")
 
 
 def attend(dtype: str, mask: list[bool] | None) -> float:
-    """The last output of a layer that projects nothing, of keys and values 0 and 1."""
+    """The last output of a layer without projections, for keys and values 0 and 1."""
     layer = paddle.nn.MultiHeadAttention(1, 1, bias_attr=False).to(dtype=dtype)
     for x in layer.parameters():
         x.set_value(np.ones((1, 1), dtype))

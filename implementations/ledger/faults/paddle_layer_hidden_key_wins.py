@@ -1,8 +1,8 @@
-"""paddle 3.3.1: a key that a mask of truth values hides has all the weight, if it scores much.
+"""paddle 3.3.1: a key that a boolean mask hides gets all the weight if its score is high enough.
 
-nn.MultiHeadAttention takes 1e9 from the scores of what is hidden instead of replacing them, so that
-a hidden key that scores 1e10 more than the visible one has the weight 1. Expected: the value of the
-one visible key, 1.
+nn.MultiHeadAttention subtracts 1e9 from masked scores instead of replacing them. A masked key whose
+score is 1e10 above that of the visible one therefore gets the weight 1. Expected: the value of the
+only visible key, 1.
 """
 
 import paddle

@@ -1,8 +1,8 @@
-"""paddle 3.3.1: scaled_dot_product_attention takes scale=0.0 for no scale.
+"""paddle 3.3.1: scaled_dot_product_attention treats scale=0.0 as no scale.
 
-`_math_attention` says `scale = scale or head_dim**-0.5`, where the documentation says "If None,
-scale = 1 / sqrt(head_dim)". With a scale of zero all scores are zero, and the output is the mean
-of the values, 0.5 here.
+`_math_attention` has `scale = scale or head_dim**-0.5`, while the documentation says "If None,
+scale = 1 / sqrt(head_dim)". With a scale of zero all scores are zero, and the output is the mean of
+the values, 0.5 here.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
-"""paddle 3.3.1 on a CPU: a key that -inf hides has the weight exp(-64), not zero.
+"""paddle 3.3.1 on a CPU: a key that -inf masks has the weight exp(-64), not zero.
 
-The CPU kernel of softmax clips what it takes the exponential of at -64 (`ValueClip` in
-paddle/phi/kernels/funcs/softmax_impl.h), in float64 as in float32. So what a mask hides,
-padding or the future, reaches the output: 1.6e-28 of it, here of a value of 1e30, where the other
-value is 0. Everything hidden is to have no weight, as exp(-inf) is 0.
+The CPU kernel of softmax clips its exponent at -64 (`ValueClip` in
+paddle/phi/kernels/funcs/softmax_impl.h), in float64 as in float32. Masked content, padding or the
+future, therefore reaches the output with the weight 1.6e-28. Here the masked value is 1e30 and the
+other value is 0. Expected: masked keys have no weight, because exp(-inf) is 0.
 """
 
 import numpy as np

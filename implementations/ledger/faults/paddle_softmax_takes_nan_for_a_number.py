@@ -1,9 +1,9 @@
-"""paddle 3.3.1 on a CPU: softmax of float32 hides NaN where there is a multiple of 8 numbers.
+"""paddle 3.3.1 on a CPU: softmax in float32 loses NaN if the row length is a multiple of 8.
 
-Where a row has NaN in it, or -inf alone (no key is left), its softmax is NaN in float64, and in
-float32 for every length but multiples of 8, where the vector instructions clip NaN like a number
-and each weight is 1 / length. So attention of a NaN to 7 keys is NaN, and to 8 keys it is the mean
-of the values. One of both is wrong, and NaN is what a softmax of NaN is.
+If a row contains NaN, or only -inf (no visible key), its softmax is NaN in float64, and in float32
+for lengths that are not multiples of 8. For multiples of 8 the vector instructions clip NaN like a
+number, and every weight is 1 / length. Attention from a NaN query to 7 keys is NaN, and to 8 keys
+it is the mean of the values. Expected: NaN, which is the softmax of NaN.
 """
 
 import numpy as np

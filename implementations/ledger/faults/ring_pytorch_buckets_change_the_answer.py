@@ -1,8 +1,9 @@
-"""ring-attention-pytorch 0.5.20, ring_flash_attn: causal, fewer queries than keys, by bucket_size.
+"""ring-attention-pytorch 0.5.20, ring_flash_attn: bucket_size changes causal results if N < M.
 
-In one bucket the last query sees the last key; in several, the diagonal of each is moved by what
-the bucket itself has more keys than queries, and later buckets are hidden. Expected: the number of
-keys to a bucket is no matter, as it is where there are as many queries as keys.
+In one bucket the causal alignment is bottom-right: the last query may attend to the last key. With
+several buckets, each bucket shifts the diagonal by the number of its keys minus the number of
+queries, and later buckets are masked. Expected: the size of a bucket does not change the result, as
+is the case with equally many queries and keys.
 """
 
 import torch

@@ -1,8 +1,10 @@
-"""ring-attention-pytorch 0.5.20, ring_flash_attn: causal with fewer queries than keys.
+"""ring-attention-pytorch 0.5.20, ring_flash_attn: causal gradients do not match the output (N < M).
 
-The forward pass lets the last query see the last key (`triu(1 + qk_len_diff)`), the backward pass
-the first query the first key (`triu(1)`). Expected: gradients of the output that was returned, as
-`default_attention` has them; of equal values 1, 2 the second counts for half of the output.
+The alignment of the forward pass is bottom-right (`triu(1 + qk_len_diff)`): the last query may
+attend to the last key. That of the backward pass is top-left (`triu(1)`): the first query may
+attend to the first key only. Expected: gradients of the output that was returned, as
+`default_attention` has them. Here the keys are equal and the values are 1 and 2, so that the second
+value contributes half of its size to the output.
 """
 
 import torch

@@ -1,8 +1,8 @@
 """timm 1.0.31: EvaAttention with `attn_head_dim` fails in its forward pass.
 
-Its output has num_heads * attn_head_dim columns, and is reshaped to as many as the input has
-(`reshape(B, N, C)`), before `proj`, which is made for the former. timm.layers.Attention reshapes to
-its `attn_dim`. The output has to have the shape of the input, (1, 1, 4).
+The output of the heads has num_heads * attn_head_dim columns, for which `proj` is built, but it is
+reshaped to the width of the input first (`reshape(B, N, C)`). timm.layers.Attention reshapes to its
+`attn_dim`. Expected: the shape of the input, (1, 1, 4).
 """
 
 import torch

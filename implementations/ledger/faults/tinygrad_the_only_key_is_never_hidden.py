@@ -1,8 +1,8 @@
-"""tinygrad 0.14.0: where there is one key, a mask that hides it is ignored, and so is NaN.
+"""tinygrad 0.14.0: with one key, a mask that hides it is ignored, and so is NaN.
 
-An axis of one is its own maximum, and x - x is simplified to 0 also where x is -inf or NaN: a
-softmax of one number is 1, whatever it is. So a query whose only key is hidden returns its value;
-of two keys, both hidden, it returns NaN. Here the value is 7.
+An axis of length one is its own maximum, and tinygrad simplifies x - x to 0 even if x is -inf or
+NaN: a softmax of one number is 1, whatever the number is. A query whose only key is masked
+therefore returns its value, 7 here. With two keys, both masked, it returns NaN.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from tinygrad import Tensor
 
 
 def attend(keys: int) -> float:
-    """The output at one query from which all keys, of value 7, are hidden."""
+    """The output for one query whose keys, all with the value 7, are masked."""
     x = Tensor(np.ones((1, 1, keys, 1), np.float32))
     mask = Tensor(np.zeros((1, keys), bool))
     return Tensor(np.ones((1, 1, 1, 1), np.float32)).scaled_dot_product_attention(

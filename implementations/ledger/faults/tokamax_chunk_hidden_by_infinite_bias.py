@@ -1,9 +1,9 @@
-"""tokamax 0.0.12, implementation="xla_chunked": a bias of -inf on the first 1024 keys makes NaN.
+"""tokamax 0.0.12, implementation="xla_chunked": a bias of -inf on the first 1024 keys gives NaN.
 
-Keys come in chunks of 1024. If a bias of -inf hides all keys of the first chunk, the maximum so far
-is -inf, and both exp(logits - max) and exp(old max - max) are exp(-inf + inf). It stays NaN when
-keys that are visible follow. Expected, of the last of 1025 keys, the only one that is visible: its
-value, 1, as implementation="xla" returns it.
+Keys are read in chunks of 1024. If a bias of -inf masks all keys of the first chunk, the running
+maximum is -inf, and both exp(logits - max) and exp(old max - max) are exp(-inf + inf). The row
+stays NaN even if visible keys follow. Expected, for 1025 keys of which only the last is visible:
+its value, 1, as implementation="xla" returns it.
 """
 
 import jax.numpy as jnp

@@ -1,9 +1,9 @@
-"""tokamax 0.0.12: the default implementation refuses float16 on a CPU.
+"""tokamax 0.0.12: the default implementation raises an exception for float16 on a CPU.
 
-The documentation of dot_product_attention: implementation=None "will automatically select the best
-available backend, and is guaranteed to work on all platforms". On a CPU float16 asks for a product
-F16_F16_F32, which there is none of: a ValueError, by either name ("xla", "xla_chunked"). bfloat16
-works. Expected: 1.
+The documentation of dot_product_attention says that implementation=None "will automatically select
+the best available backend, and is guaranteed to work on all platforms". On a CPU, float16 requests
+a product F16_F16_F32, which does not exist there: both implementations ("xla", "xla_chunked") raise
+a ValueError. bfloat16 works. Expected: 1.
 """
 
 import jax.numpy as jnp

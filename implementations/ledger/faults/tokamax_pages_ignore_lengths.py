@@ -2,7 +2,7 @@
 
 PagingInfo documents lengths: "Length of each page in the paged kv cache", "Each page is assumed to
 be valid from the start of its sequence, up to its corresponding length". The chunked operator
-attends to whole pages. Expected, one page of two keys of which one is written: its value, 1.
+attends to whole pages. Expected, for one page of two keys of which one is written: its value, 1.
 """
 
 import jax.numpy as jnp

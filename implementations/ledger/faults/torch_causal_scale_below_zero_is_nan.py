@@ -1,7 +1,8 @@
 """torch 2.13.0 on a CPU, scaled_dot_product_attention: causal with a scale of zero or less is NaN.
 
-The flash kernel adds -inf for the future before it multiplies by the scale. Expected: a query that
-sees one key returns its value, and with a scale of zero the mean of the values that it sees.
+The flash kernel adds -inf to future keys before it multiplies by the scale. Expected: a query with
+one visible key returns its value, and with a scale of zero a query returns the mean of its visible
+values.
 """
 
 import torch

@@ -1,15 +1,19 @@
-"""torch 2.13.0, torch.compile on a CPU: a mask that is written in two parts is refused by g++.
+"""torch 2.13.0, torch.compile on a CPU: g++ rejects the code for a mask assigned in two parts.
 
-Inductor chooses between the parts as numbers of a vector, of which one is a VecMask<int, 1> and the
-other a VecMask<float, 1>: "operands to '?:' have different types". That is C++ of its own making,
-and an InductorError; either part alone compiles. Expected: what it returns without torch.compile.
+Inductor selects between the parts as elements of a vector: one is a VecMask<int, 1> and the other a
+VecMask<float, 1>, and g++ reports "operands to '?:' have different types". Inductor generates this
+C++ itself and raises an InductorError. Either part alone compiles. Expected: the result without
+torch.compile.
 """
 
 import torch
 
 
 def seen(rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
-    """Which columns some row of the same number may see: those near it, and the first two."""
+    """True for columns that some row sees: a row nearby, or any row for the first two columns.
+
+    A row sees only columns with the same number.
+    """
     band = torch.ones(32, 9, dtype=torch.bool).triu(-4)
     band[:, :2] = torch.ones(32, 2, dtype=torch.bool).tril(8)
     return (band & (rows[:, None] == columns)).any(0)

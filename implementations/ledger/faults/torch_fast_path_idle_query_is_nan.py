@@ -1,7 +1,8 @@
-"""torch 2.13.0, nn.MultiheadAttention in evaluation: a query that may attend to nothing is NaN.
+"""torch 2.13.0, nn.MultiheadAttention in evaluation: the output of a fully masked query is NaN.
 
-So it is on the fast path (one text, biases, an even number of heads, no gradients). Expected: what
-the same layer returns while gradients are recorded, the bias of the output projection.
+This happens on the fast path (one sequence as all three inputs, biases, an even number of heads, no
+gradients). Expected: the result of the same layer while gradients are recorded, the bias of the
+output projection.
 """
 
 import torch

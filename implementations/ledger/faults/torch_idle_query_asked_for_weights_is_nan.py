@@ -1,7 +1,7 @@
-"""torch 2.13.0, nn.MultiheadAttention: an idle query is NaN if weights are asked for.
+"""torch 2.13.0, nn.MultiheadAttention: a fully masked query is NaN if weights are requested.
 
-Idle: it may attend to nothing. Without weights the same layer returns the bias of the output
-projection for it. Expected: the same.
+Without weights, the same layer returns the bias of the output projection for a query that may
+attend to no key. Expected: the same with weights.
 """
 
 import torch

@@ -1,6 +1,6 @@
 """torch 2.13.0, scaled_dot_product_attention without keys multiplies the queries' sum by zero.
 
-An empty context should give zeros, and does, unless that sum overflows: then it is NaN.
+Without keys the output should be zeros, and it is, unless that sum overflows: then it is NaN.
 """
 
 import torch

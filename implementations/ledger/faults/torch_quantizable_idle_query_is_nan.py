@@ -1,7 +1,7 @@
-"""torch 2.13.0, torch.ao.nn.quantizable.MultiheadAttention: an idle query is NaN.
+"""torch 2.13.0, torch.ao.nn.quantizable.MultiheadAttention: a fully masked query is NaN.
 
-For a query that may attend to nothing it takes the softmax of a row of -inf. Expected: what
-nn.MultiheadAttention returns if it is not asked for weights, the bias of the output projection.
+For a query that may attend to no key, the layer computes the softmax of a row of -inf. Expected:
+the result of nn.MultiheadAttention without requested weights, the bias of the output projection.
 """
 
 import torch

@@ -1,9 +1,10 @@
-"""transformers 5.24.0: eager attention differentiates scores that its mask has wiped out.
+"""transformers 5.24.0: eager attention differentiates scores that its mask has absorbed.
 
-`eager_mask` hides by adding torch.finfo(dtype).min. Where all keys of a query are hidden (padding),
-that absorbs the scores: the weights are uniform, and no key changes the output. autograd still goes
-through the addition, and gives hidden keys a gradient: -0.25 and 0.25 here, want 0, which any
-difference quotient is. With "sdpa" it is 0. (It takes a loss that reads padding queries.)
+`eager_mask` masks by adding torch.finfo(dtype).min. If all keys of a query are masked (padding),
+this number absorbs the scores: the weights are uniform, and no key changes the output. autograd
+still differentiates the addition, and masked keys receive a gradient: -0.25 and 0.25 here.
+Expected: 0, which any difference quotient gives; "sdpa" returns 0. (The loss must depend on padding
+queries to show this.)
 """
 
 from types import SimpleNamespace

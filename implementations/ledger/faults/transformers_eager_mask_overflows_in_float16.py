@@ -1,9 +1,9 @@
-"""transformers 5.24.0: eager attention in float16 is NaN for a padding query of low scores.
+"""transformers 5.24.0: eager attention in float16 is NaN for a padding query with low scores.
 
-`eager_mask` hides by torch.finfo(dtype).min, to which the scores are added in float16: -65504 - 20
-is beyond the range and becomes -inf. Where all keys of a query are hidden (the first tokens of a
-text that is padded to the left), and all its scores are below -16, its weights are NaN, not the
-uniform ones that the finite minimum is for; with "sdpa" its output is 0.
+`eager_mask` uses torch.finfo(dtype).min, and the scores are added to it in float16: -65504 - 20 is
+out of range and becomes -inf. If all keys of a query are masked (as for the first tokens of a
+sequence that is padded on the left), and all its scores are below -16, its weights are NaN. The
+finite minimum should give uniform weights; with "sdpa" the output is 0.
 """
 
 from types import SimpleNamespace

@@ -1,7 +1,7 @@
 """transformers 5.24.0: flex attention does not broadcast a mask (1, 1, queries, keys) over a batch.
 
-`flex_attention_forward` indexes the mask with the number of the sequence: an IndexError from the
-second one on. The functions for "eager" and "sdpa" take the same mask.
+`flex_attention_forward` indexes the mask with the number of the sequence, and raises an IndexError
+from the second sequence on. The functions for "eager" and "sdpa" accept the same mask.
 """
 
 from types import SimpleNamespace

@@ -1,9 +1,9 @@
-"""transformers 5.24.0: packed texts see each other in GPT-OSS.
+"""transformers 5.24.0: packed sequences attend to each other in GPT-OSS.
 
-Texts that follow one another in a row are told by their position ids, which `create_causal_mask`
-looks for; Llama and most decoders hand them over, GptOssModel does not. Texts are trained on each
-other, in silence. Expected: the state of the second text's first token does not depend on the first
-text. The same in afmoe.
+`create_causal_mask` separates the sequences of one row by their position ids. Llama and most
+decoders pass the position ids, but GptOssModel does not. Packed sequences are therefore trained on
+each other, without a warning. Expected: the state of the first token of the second sequence does
+not depend on the first sequence. The same happens in afmoe.
 """
 
 import torch

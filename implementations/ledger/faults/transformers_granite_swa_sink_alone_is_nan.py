@@ -1,9 +1,10 @@
-"""transformers 5.24.0: GraniteSWA returns NaN where a mask of -inf leaves a query the sink alone.
+"""transformers 5.24.0: GraniteSWA is NaN if a mask of -inf leaves a query only the attention sink.
 
-A row whose keys are all hidden has log-sum-exp -inf, and the softmax of it is NaN before it is
-multiplied by sigmoid(-inf) = 0. As "an extra softmax-denominator logit", which the comment calls
-it equivalent to, the sink takes all the weight, and the output is 0, as GPT-OSS returns. (The masks
-of `masking_utils` hide by finfo.min, for which the output is 0; 4D masks of callers may have -inf.)
+The log-sum-exp of a fully masked row is -inf, and its softmax is NaN before it is multiplied by
+sigmoid(-inf) = 0. The comment in the code calls this equivalent to "an extra softmax-denominator
+logit". With such a logit the sink takes all the weight, and the output is 0, as GPT-OSS returns.
+(The masks of `masking_utils` use finfo.min, for which the output is 0; 4D masks from callers may
+contain -inf.)
 """
 
 from types import SimpleNamespace

@@ -1,9 +1,10 @@
 """transformers 5.24.0: the attention weights that GraniteSWA returns are not those it used.
 
-The sink is "equivalent to an extra softmax-denominator logit", says the comment, but it is applied
-to the output alone, and what `output_attentions=True` returns sums to 1. GPT-OSS, whose layers have
-the same sinks, returns weights that sum to less. Here one key has the score 0 and the sink is 0:
-the output is half of the value, and the weight is to be 1/2. The same in granitemoe_swa.
+The comment in the code says that the sink is "equivalent to an extra softmax-denominator logit",
+but it is applied to the output only. The weights that `output_attentions=True` returns sum to 1.
+GPT-OSS, whose layers have the same sinks, returns weights that sum to less. Here one key has the
+score 0 and the sink is 0: the output is half of the value, and the weight should be 1/2. The same
+happens in granitemoe_swa.
 """
 
 from types import SimpleNamespace

@@ -1,8 +1,8 @@
 """transformers 5.24.0: Llama 4's `vision_eager_attention_forward` ignores `scaling`.
 
-It multiplies by `module.head_dim**-0.5` whatever it is told, where every other function of the
-attention interface multiplies by `scaling`. Scores of 0 and 2 at a scale of 2 give the second key
-the weight 1 / (1 + e^-2) = 0.8808. (The model itself passes None.)
+It always multiplies by `module.head_dim**-0.5`, while every other function of the attention
+interface multiplies by `scaling`. Scores of 0 and 2 at a scale of 2 give the second key the weight
+1 / (1 + e^-2) = 0.8808. (The model itself passes None.)
 """
 
 from types import SimpleNamespace

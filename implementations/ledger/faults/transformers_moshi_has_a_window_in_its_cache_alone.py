@@ -1,9 +1,10 @@
-"""transformers 5.24.0: Moshi has its sliding window with a cache, and without one it has none.
+"""transformers 5.24.0: Moshi has its sliding window only with a cache, and none without.
 
-`MoshiModel` makes its mask by `create_causal_mask`, which knows no window, while its cache keeps
-the last `sliding_window` keys (3000 by default). Beyond that the same tokens give other states when
-they are read one by one. Expected: the same; Mistral uses `create_sliding_window_causal_mask`. The
-same in kyutai_speech_to_text, whose window is 375.
+`MoshiModel` makes its mask with `create_causal_mask`, which has no window, while its cache keeps
+only the last `sliding_window` keys (3000 by default). For longer sequences, the states differ
+between reading all tokens at once and reading them one by one. Expected: the same states; Mistral
+uses `create_sliding_window_causal_mask`. The same happens in kyutai_speech_to_text, whose window is
+375.
 """
 
 import torch

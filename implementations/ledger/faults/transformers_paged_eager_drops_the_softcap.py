@@ -1,9 +1,10 @@
 """transformers 5.24.0: attention "paged|eager" ignores `softcap`, so that Gemma 2 is not Gemma 2.
 
-With `generate_batch` (continuous batching) a model of "eager" attention is switched to
-`eager_paged_attention_forward`, which takes `**kwargs` and never looks at `softcap`, although
-Gemma2Attention hands it over; `sdpa_attention_forward` raises a ValueError there. Scores are 0 and
-2. Capped at 1 they are 0 and tanh 2 = 0.9640, and the weight of the second key is 0.7239.
+With `generate_batch` (continuous batching) a model with "eager" attention is switched to
+`eager_paged_attention_forward`. This function accepts `**kwargs` and ignores `softcap`, although
+Gemma2Attention passes it; `sdpa_attention_forward` raises a ValueError in the same case. Here the
+scores are 0 and 2. Soft-capped at 1 they are 0 and tanh 2 = 0.9640, and the weight of the second
+key is 0.7239.
 """
 
 from types import SimpleNamespace

@@ -1,8 +1,9 @@
-"""transformers 5.24.0: attention "paged|eager" crashes where a layer's `sinks` are None.
+"""transformers 5.24.0: attention "paged|eager" crashes if `sinks` of a layer is None.
 
-Layers of MiMo-V2-Flash have `self.sinks = None` unless their window slides, and the family's own
-`eager_attention_forward` asks `if module.sinks is not None`. `eager_paged_attention_forward` asks
-`hasattr(module, "sinks")` instead, and reshapes None. Expected: one key has the weight 1.
+Layers of MiMo-V2-Flash have `self.sinks = None` unless they have a sliding window, and their own
+`eager_attention_forward` checks `if module.sinks is not None`. `eager_paged_attention_forward`
+checks `hasattr(module, "sinks")` instead, and then reshapes None. Expected: one key has the weight
+1.
 """
 
 from types import SimpleNamespace

@@ -1,7 +1,7 @@
-"""transformers 5.24.0 on torch 2.13.0: "sdpa" without keys is NaN where queries overflow a sum.
+"""transformers 5.24.0 on torch 2.13.0: "sdpa" without keys is NaN if the queries' sum overflows.
 
 torch adds zero times the sum of all queries to an output of zeros (pytorch/pytorch#175063), which
-is NaN as soon as that sum is infinite. Expected: zeros, as for smaller queries.
+is NaN if that sum is infinite. Expected: zeros, as for smaller queries.
 """
 
 from types import SimpleNamespace

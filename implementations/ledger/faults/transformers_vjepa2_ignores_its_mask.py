@@ -1,7 +1,7 @@
-"""transformers 5.24.0: V-JEPA 2's eager attention never looks at `attention_mask`.
+"""transformers 5.24.0: V-JEPA 2's eager attention ignores `attention_mask`.
 
-It is a parameter of `eager_attention_forward`, and of VJEPA2PoolerSelfAttention and
-VJEPA2PoolerCrossAttention, which hand it over; "sdpa" respects it. Here it hides the second key,
+`attention_mask` is a parameter of `eager_attention_forward`, and of VJEPA2PoolerSelfAttention and
+VJEPA2PoolerCrossAttention, which pass it on. "sdpa" respects it. Here it hides the second key,
 whose value is 1. (The model itself passes None.)
 """
 

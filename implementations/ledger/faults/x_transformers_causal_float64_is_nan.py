@@ -1,7 +1,7 @@
 """x-transformers 2.31.10, Attend(causal=True) in float64 with more queries than keys is NaN.
 
-Hidden scores are filled with the lowest number of float64, and the softmax is that of float32,
-where this is -inf. Expected: numbers for the first query, which sees nothing, as in float32.
+Masked scores are set to the lowest number of float64, which becomes -inf in the float32 softmax.
+Expected: finite numbers for the first query, which is fully masked, as in float32.
 """
 
 import torch

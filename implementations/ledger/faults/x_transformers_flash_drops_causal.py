@@ -1,8 +1,9 @@
 """x-transformers 2.31.10, Attend(flash=True) drops the argument `causal` of its call.
 
-`Attend.forward` takes `causal` and does not pass it on to `flash_attn`, so that the module's own
-setting holds. Expected: what Attend() and Attend(flash=True, causal=True) return; instead every
-query sees the future. `Attention(..., flash=True)(x, causal=True)` has it from there.
+`Attend.forward` accepts `causal` and does not pass it on to `flash_attn`, so that the setting of
+the module is used and every query attends to future keys. Expected: the result of Attend() and of
+Attend(flash=True, causal=True). `Attention(..., flash=True)(x, causal=True)` has the same fault,
+because it calls Attend.
 """
 
 import torch

@@ -1,9 +1,9 @@
-"""x-transformers 2.31.10, Attend(flash=True, causal=True) with more queries than keys.
+"""x-transformers 2.31.10, Attend(flash=True, causal=True): top-left alignment if N > M.
 
-With more keys than queries, and without flash always, the last query sees the last key
-(`create_causal_mask`); with more queries `is_causal` of torch is used, whose first query sees the
-first key. Expected: what Attend(causal=True) returns for the last query but one, which sees one key
-of two less.
+With more keys than queries, and always without flash, the alignment is bottom-right: the last query
+may attend to the last key (`create_causal_mask`). With more queries, flash uses `is_causal` of
+torch, whose alignment is top-left. Expected: the result of Attend(causal=True). They differ at the
+last query but one, which may attend to one key, and not to both.
 """
 
 import torch

@@ -1,8 +1,8 @@
 """x-transformers 2.31.10, Attend(flash=True, causal=True): a low bias loses to the future.
 
-Where `attn_bias` is given, what causality hides gets half of the lowest number, so that a visible
-key whose bias is lower than that (the lowest number, as many additive masks have it) weighs nothing
-beside a key of the future. Expected: a query that sees one key returns its value.
+If there is an `attn_bias`, causality sets masked scores to half of the lowest number. Many additive
+masks use the lowest number itself, so that a visible key with such a bias has no weight next to a
+future key. Expected: a query that may attend to one key returns its value.
 """
 
 import torch

@@ -1,8 +1,8 @@
-"""x-transformers 2.31.10, Attend(causal=True): a query that mask and causality hide all from.
+"""x-transformers 2.31.10, Attend(causal=True): a fully masked query attends to future keys.
 
-Output rows are zeroed where the mask alone hides every key, not where mask and causality together
-do: there the mean of all values comes out, those of the future among them. Left padding does that.
-Expected: zeros, as Attend(flash=True, causal=True) returns.
+Output rows are set to zero only if the mask alone hides every key. If mask and causality hide them
+together, the output is the mean of all values, including future ones. Padding on the left has this
+effect. Expected: zeros, as Attend(flash=True, causal=True) returns.
 """
 
 import torch

@@ -1,7 +1,7 @@
 """x-transformers 2.31.10, RotaryEmbedding(2) divides by zero.
 
-The base is rescaled by `base_rescale_factor ** (dim / (dim - 2))`, also where the factor is 1 and
-nothing is asked for. Expected: one pair of columns, turned by the position itself.
+The base is multiplied by `base_rescale_factor ** (dim / (dim - 2))`, even if the factor is 1 and no
+rescaling is requested. Expected: one pair of columns, rotated by the position itself.
 """
 
 import torch
