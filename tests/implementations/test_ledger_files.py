@@ -1,6 +1,7 @@
 """The ledger of other people's attention as data: it is whole, and every script is somebody's."""
 
 import ast
+import tomllib
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from spec.certification import ledgers
 from spec.certification.ledger.judgements import FAULTS, unjudged
 from spec.certification.ledgers import Entry, entries, side_by_side
 from spec.certification.pages.matrix_text import markdown
+from spec.kinds import KINDS
 
 ROOT = Path(__file__).parent.parent.parent
 LEDGER = ROOT / "implementations" / "ledger"
@@ -79,6 +81,25 @@ def test_of_every_cause_that_is_recorded_it_is_said_what_it_is(listed):
         for one in found:
             if one.recorded is not None:
                 assert not [*unjudged(one.recorded, one.judgements)], one.name
+
+
+def test_conditions_and_conventions_are_those_that_there_are():
+    for file in FILES:
+        targets = tomllib.loads(file.read_text(encoding="utf-8"))["targets"].values()
+        for target in targets:
+            kinds = [kind for kind in KINDS.values() if understood(kind, target)]
+            assert kinds, f"{file.name}: {target['target']}"
+
+
+def understood(kind, target):
+    """Whether the words of an entry are those of a kind."""
+    choices = kind.truth().choices
+    try:
+        kind.features.sentence(target.get("where", "float32"))
+    except ValueError:
+        return False
+    said = target.get("conventions", {}).items()
+    return all(value in choices.get(name, ()) for name, value in said)
 
 
 def test_nothing_is_kept_of_a_target_that_is_not_listed(listed):
