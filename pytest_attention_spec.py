@@ -6,11 +6,9 @@ that settle verdicts may follow; they are taken out of pytest's own, lest those 
 and conftests be in the way. Without a target nothing is done, and nothing imported.
 """
 
-import inspect
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -163,9 +161,7 @@ def _message(told: str) -> str:
 
 def _place(origin: str) -> tuple[Path, int] | None:
     """The file and line, from 0, at which a target begins; None where it has no source."""
-    from attention_spec.subject import named
+    from attention_spec.certification.target.source import defined
 
-    found = inspect.unwrap(named(origin))
-    with suppress(TypeError, OSError):
-        return Path(inspect.getsourcefile(found) or ""), inspect.getsourcelines(found)[1] - 1
-    return None
+    found = defined(origin)
+    return None if found is None else (found[0], found[1] - 1)

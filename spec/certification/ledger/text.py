@@ -86,7 +86,8 @@ def _head(certificate: Findings) -> str:
     hashed = [told.pop(name) for name in (OURS, THEIRS) if name in told]
     lines = [
         *(title, "=" * len(title), ""),
-        f"clauses       {_applying(certificate)}",
+        *[f"target        {certificate.source}"] * bool(certificate.source),
+        f"clauses       {applying(certificate)}",
         *_raising(certificate),
         f"conventions   {named or 'all default'}",
         f"with          {', '.join(told.values())}",
@@ -98,7 +99,7 @@ def _head(certificate: Findings) -> str:
     return "\n".join(lines)
 
 
-def _applying(certificate: Findings) -> str:
+def applying(certificate: Findings) -> str:
     """How many clauses apply to the target, and how many of these fail or were not reached."""
     outcomes: dict[str, set[str]] = {}
     for v in certificate.verdicts:
