@@ -16,6 +16,7 @@ from spec.clause import section_of
 from spec.kinds import kind_of
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
+AS_FAR = ": passed as far as tested"  # of what is incomplete
 
 
 class Said(NamedTuple):
@@ -147,7 +148,14 @@ def _judged(certificate: Findings) -> str:
     if certificate.causes and not certificate.passed:
         count = len(certificate.causes)
         return f"{word}{where}, for {count} cause{'s' * (count != 1)}"
-    return word + where
+    return f"{word}{where}{AS_FAR * _passes_so_far(certificate)}"
+
+
+def _passes_so_far(certificate: Findings) -> bool:
+    """Whether it is incomplete, but all that was tested passes, and nothing crashed."""
+    met = {verdict.outcome for verdict in certificate.verdicts}
+    lost = "crashed" in met or any(refusal.crashed for refusal in certificate.refusals)
+    return certificate.exit_code == 3 and {"holds", "blocked"} <= met and not lost
 
 
 def _table(certificate: Findings) -> str:
