@@ -33,6 +33,7 @@ from spec.certification.options import (
     Parser,
     add_files,
     add_options,
+    add_stops,
     add_work_options,
     asked,
 )
@@ -230,11 +231,7 @@ def _add_certify_options(certify: Parser) -> None:
     add("target", nargs="?", metavar="TARGET", help=f"{target}; without it, all of those")
     add_options(certify)
     add_work_options(certify)
-    add = certify.add_argument_group("when it stops").add_argument
-    hurried = "stop after this time, and report clauses not reached; their order is random"
-    add("--budget", type=float, metavar="SECONDS", help=hurried)
-    first = "stop at the first required clause that fails"
-    add("--fail-fast", action="store_true", default=None, help=first)
+    add_stops(certify)
     add_files(certify)
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.certification.choices import checked
 from spec.certification.in_process import examined, judged_here
 from spec.certification.isolation.supervisor import Supervisor
 from spec.certification.judging.afresh import afresh
@@ -24,7 +25,7 @@ from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.plan import granted
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.certificate import Certificate, certificate
-from spec.certification.settings import Request, checked
+from spec.certification.settings import Request
 from spec.certification.target.loading import Target, resolved
 from spec.certification.watching import watched
 from spec.kinds import kind_of

@@ -85,6 +85,15 @@ def add_work_options(parser: argparse.ArgumentParser) -> None:
     add("--isolate", action="store_true", default=None, help=on)
 
 
+def add_stops(parser: argparse.ArgumentParser) -> None:
+    """Add the options that end a certification before all of it was run."""
+    add = parser.add_argument_group("when it stops").add_argument
+    hurried = "stop after this time, and report clauses not reached; their order is random"
+    add("--budget", type=float, metavar="SECONDS", help=hurried)
+    first = "stop at the first required clause that fails"
+    add("--fail-fast", action="store_true", default=None, help=first)
+
+
 def add_files(parser: argparse.ArgumentParser) -> None:
     """Add the options of what is written, beside the report that is printed."""
     add = parser.add_argument_group("what is written").add_argument
