@@ -22,6 +22,7 @@ from pathlib import Path
 from spec.backends import Unsuitable
 from spec.certification.attended import certified
 from spec.certification.campaign import campaign, seeds
+from spec.certification.completion import Completion
 from spec.certification.contents import markdown, matching, table
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.reading import read
@@ -167,6 +168,8 @@ def _parser() -> Parser:
     parser = Parser("attention-spec", description=ABOUT, epilog=START)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--version", action=Version, nargs=0, help="print versions, and exit")
+    shells = "print a script with which a shell (bash, zsh, ...) completes commands, and exit"
+    parser.add_argument("--completion", action=Completion, metavar="SHELL", help=shells)
     parser.set_defaults(run=lambda _: _say(parser.format_help().rstrip()))
     commands = parser.add_subparsers(metavar="COMMAND")
     certify = commands.add_parser("certify", help="check an implementation")
