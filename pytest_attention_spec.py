@@ -9,11 +9,9 @@ causes are printed once, in place of all failures one by one. Without such tests
 nothing and imports nothing.
 """
 
-import inspect
 import sys
 import traceback
 from collections.abc import Generator, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +140,8 @@ def pytest_testnodedown(node: Any) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print why clauses fail, once."""
-    for said in dict.fromkeys(config.stash.get(EXPLAINED, list[str]())):
+    explained: list[str] = config.stash.get(EXPLAINED, [])
+    for said in dict.fromkeys(explained):
         terminalreporter.section("why clauses fail (-v prints every failure)")
         terminalreporter.write_line(said)
 
@@ -223,9 +222,7 @@ def _message(told: str) -> str:
 
 def _place(origin: str) -> tuple[Path, int] | None:
     """The file and line, from 0, at which a target begins; None where it has no source."""
-    from attention_spec.subject import named
+    from attention_spec.certification.target.source import defined
 
-    found = inspect.unwrap(named(origin))
-    with suppress(TypeError, OSError):
-        return Path(inspect.getsourcefile(found) or ""), inspect.getsourcelines(found)[1] - 1
-    return None
+    found = defined(origin)
+    return None if found is None else (found[0], found[1] - 1)

@@ -22,20 +22,30 @@ from pathlib import Path
 from spec.backends import Unsuitable
 from spec.certification.attended import certified
 from spec.certification.campaign import campaign, seeds
+from spec.certification.completion import Completion
 from spec.certification.contents import markdown, matching, table
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.reading import read
 from spec.certification.ledger.text import save_report
 from spec.certification.ledgers import held, side_by_side
 from spec.certification.listing import TOPICS, Version, listed
-from spec.certification.options import LISTED, Parser, add_options, asked
+from spec.certification.options import (
+    LISTED,
+    Parser,
+    add_files,
+    add_options,
+    add_stops,
+    add_work_options,
+    asked,
+)
 from spec.certification.pages.certificate_page import certificate_page
 from spec.certification.pages.matrix_page import matrix_page
 from spec.certification.pages.matrix_text import markdown as matrix_markdown
 from spec.certification.pages.matrix_text import table as matrix
 from spec.certification.pages.rendering import environment, kept
 from spec.certification.repository import FILE, SECTION, requests
-from spec.certification.settings import COMPILING, Request
+from spec.certification.results import Results
+from spec.certification.settings import Request
 from spec.certification.several import judged
 from spec.certification.target.loading import resolved
 
@@ -69,6 +79,7 @@ def _certify(options: argparse.Namespace) -> int:
     for name in ("json", "html"):
         if getattr(options, name) and options.target is None:
             raise Unsuitable(f"--{name} is for one target: --report has all of them, in folders")
+    for name in ("json", "html", "junit"):
         if getattr(options, name):
             _reserve(Path(getattr(options, name)).parent)
     if options.html:
@@ -76,16 +87,24 @@ def _certify(options: argparse.Namespace) -> int:
     folder = Path(options.report) if options.report else None
     if folder is not None:
         _reserve(folder)
-    if options.target is None:
-        return judged(wanted, folder)
-    (request,) = wanted.values()
-    certificate = certified(request, sys.stderr, options.json)
+    results = Results(options.junit, options.github)
+    with results.kept():
+        if options.target is None:
+            return judged(wanted, folder, results)
+        ((name, request),) = wanted.items()
+        return _certify_one(name, request, options, results)
+
+
+def _certify_one(name: str, request: Request, options: argparse.Namespace, results: Results) -> int:
+    with results.of(name):
+        certificate = certified(request, sys.stderr, options.json)
+    results.found[name] = certificate
     if options.json:  # files first: who reads what is printed may stop reading
         certificate.save(options.json)
     if options.html:
         kept(options.html, certificate_page(certificate, resolved(request.specification)))
-    if folder is not None:
-        save_report(certificate, folder)
+    if options.report:
+        save_report(certificate, Path(options.report))
     print(certificate)
     return certificate.exit_code
 
@@ -149,6 +168,8 @@ def _parser() -> Parser:
     parser = Parser("attention-spec", description=ABOUT, epilog=START)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--version", action=Version, nargs=0, help="print versions, and exit")
+    shells = "print a script with which a shell (bash, zsh, ...) completes commands, and exit"
+    parser.add_argument("--completion", action=Completion, metavar="SHELL", help=shells)
     parser.set_defaults(run=lambda _: _say(parser.format_help().rstrip()))
     commands = parser.add_subparsers(metavar="COMMAND")
     certify = commands.add_parser("certify", help="check an implementation")
@@ -175,19 +196,6 @@ def _parser() -> Parser:
     return parser
 
 
-def _add_work_options(parser: Parser) -> None:
-    """Add the options of how tests are run, which change no verdict."""
-    add = parser.add_argument_group("how it runs").add_argument
-    add("--jobs", type=int, metavar="N", help="clauses to test in parallel, at least")
-    add("--scheduler", metavar="ADDRESS", help="test on the workers of a Dask scheduler")
-    hangs = f"a longer call counts as hung ({COMPILING:g} times as long if it may compile)"
-    add("--call-timeout", type=float, metavar="SECONDS", help=hangs)
-    search = "time limit for finding the causes of failures"
-    add("--diagnosis-timeout", type=float, metavar="SECONDS", help=search)
-    on = "continue after crashes, however many there are"
-    add("--isolate", action="store_true", default=None, help=on)
-
-
 def _add_ledger_options(ledger: Parser) -> None:
     ledger.set_defaults(run=_ledger)
     add = ledger.add_argument
@@ -201,7 +209,7 @@ def _add_campaign_options(campaign: Parser) -> None:
     add = campaign.add_argument
     add("targets", nargs="*", metavar="TARGET", help="as for certify")
     add_options(campaign)
-    _add_work_options(campaign)
+    add_work_options(campaign)
     add = campaign.add_argument_group("the campaign").add_argument
     add("--seeds", required=True, metavar="A-B[,C]", help="a certificate for each of them")
     kept = "where certificates are kept; a campaign that was interrupted resumes from it"
@@ -225,18 +233,9 @@ def _add_certify_options(certify: Parser) -> None:
     target = f"module:name or path/to/file.py:name; or a name of [{SECTION}.targets] in {FILE}"
     add("target", nargs="?", metavar="TARGET", help=f"{target}; without it, all of those")
     add_options(certify)
-    _add_work_options(certify)
-    add = certify.add_argument_group("when it stops").add_argument
-    hurried = "stop after this time, and report clauses not reached; their order is random"
-    add("--budget", type=float, metavar="SECONDS", help=hurried)
-    first = "stop at the first required clause that fails"
-    add("--fail-fast", action="store_true", default=None, help=first)
-    add = certify.add_argument_group("what is written").add_argument
-    add("--json", metavar="FILE", help="write the certificate as JSON")
-    page = "write it as a page, with counterexamples drawn and clauses as mathematics"
-    add("--html", metavar="FILE", help=page)
-    report = "write text, JSON, and a script for each failure (a folder for each target)"
-    add("--report", metavar="FOLDER", help=report)
+    add_work_options(certify)
+    add_stops(certify)
+    add_files(certify)
 
 
 if __name__ == "__main__":

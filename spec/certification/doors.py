@@ -11,12 +11,13 @@ from concurrent.futures import Executor
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.certification.choices import checked
 from spec.certification.in_process import judged_here
 from spec.certification.isolation.supervisor import Supervisor
 from spec.certification.judging.afresh import afresh
 from spec.certification.judging.examiner import Examiner
 from spec.certification.ledger.certificate import Certificate, certificate
-from spec.certification.settings import Request, checked
+from spec.certification.settings import Request
 from spec.certification.target.loading import Target, resolved
 from spec.certification.watching import watched
 from spec.notation import SHORT

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from spec.backends import NAMES, Unsuitable
-from spec.certification.settings import MULTIPLES, PROFILES, Request
+from spec.certification.settings import COMPILING, MULTIPLES, PROFILES, Request
 from spec.certification.target.declared import declared, pairs
 from spec.kind import never
 from spec.kinds import KINDS
@@ -70,6 +70,42 @@ def _add_choices(add: Callable[..., Any]) -> None:
     known = "accept that a clause fails, and say why; never the definition's"
     add("--deviation", metavar="CLAUSE=REASON", help=known, **LISTED)
     add("--deviations", metavar="FILE", help="the same as a table of TOML or JSON")
+
+
+def add_work_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of how tests are run, which change no verdict."""
+    add = parser.add_argument_group("how it runs").add_argument
+    add("--jobs", type=int, metavar="N", help="clauses to test in parallel, at least")
+    add("--scheduler", metavar="ADDRESS", help="test on the workers of a Dask scheduler")
+    hangs = f"a longer call counts as hung ({COMPILING:g} times as long if it may compile)"
+    add("--call-timeout", type=float, metavar="SECONDS", help=hangs)
+    search = "time limit for finding the causes of failures"
+    add("--diagnosis-timeout", type=float, metavar="SECONDS", help=search)
+    on = "continue after crashes, however many there are"
+    add("--isolate", action="store_true", default=None, help=on)
+
+
+def add_stops(parser: argparse.ArgumentParser) -> None:
+    """Add the options that end a certification before all of it was run."""
+    add = parser.add_argument_group("when it stops").add_argument
+    hurried = "stop after this time, and report clauses not reached; their order is random"
+    add("--budget", type=float, metavar="SECONDS", help=hurried)
+    first = "stop at the first required clause that fails"
+    add("--fail-fast", action="store_true", default=None, help=first)
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the options of what is written, beside the report that is printed."""
+    add = parser.add_argument_group("what is written").add_argument
+    add("--json", metavar="FILE", help="write the certificate as JSON")
+    page = "write it as a page, with counterexamples drawn and clauses as mathematics"
+    add("--html", metavar="FILE", help=page)
+    report = "write text, JSON, and a script for each failure (a folder for each target)"
+    add("--report", metavar="FOLDER", help=report)
+    tests = "write a JUnit XML file: a test for each target, clause and format"
+    add("--junit", metavar="FILE", help=tests)
+    lines = "print annotations for GitHub Actions, and add a table to the summary of the step"
+    add("--github", action="store_true", help=lines)
 
 
 def asked(options: argparse.Namespace) -> dict[str, Any]:

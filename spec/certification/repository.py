@@ -5,7 +5,7 @@
 
     [tool.attention-spec.targets.attend]
     target = "mine.py:attend"                    # from the folder of this file
-    conventions = { idle = "nan" }
+    conventions = { fully-masked = "nan" }
 
     [tool.attention-spec.targets.attend.deviations]
     C14 = "the kernel multiplies by the scale after masking"
@@ -32,6 +32,7 @@ from spec.certification.target.declared import check_deviations
 from spec.certification.target.loading import resolved
 
 FILE, SECTION = "pyproject.toml", "tool.attention-spec"
+NAME = r"\w[\w.-]*"  # of a target
 IN_FILE = ".py:"  # a target so written begins with a path
 Table = Mapping[str, Any]
 
@@ -119,7 +120,7 @@ def targets(file: Path, section: Table, place: str, tables: str) -> dict[str, Ta
     found: dict[str, Table] = {}
     for name, written in named.items():
         where = f"{file}: {tables}.{name}"
-        if not re.fullmatch(r"\w[\w.-]*", name):
+        if not re.fullmatch(NAME, name):
             raise Unsuitable(f"{where}: a name has letters, digits, _, - and . only")
         own = _fields(_table(written, where), where, file.parent)
         found[name] = _added(common, own)

@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spec.backends import NAMES, Unsuitable
-from spec.backends.compiling import WAYS
+from spec.backends import Unsuitable
 from spec.backends.unknown import hint, unknown
 from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import KINDS
-from spec.notation import DTYPES
 from spec.sizes import Reach
 from spec.subject import Subject
 from spec.version import no_clause
@@ -168,28 +166,6 @@ class Request:
         declared = {n: " ".join(reason.split()) for n, reason in self.deviations.items()}
         words += [f"--deviation {shlex.quote(f'{n}={x}')}" for n, x in declared.items()]
         return " ".join([*words, f"--profile {self.profile} --seed {self.seed}"])
-
-
-def checked(request: Request) -> Request:
-    """The request itself. Raises Unsuitable where an option has a value that there is not."""
-    _among("kind of subject", request.kind, (None, *KINDS))
-    _among("backend", request.backend, (None, *NAMES))
-    _among("layout", request.layout, LAYOUTS)
-    _among("API dialect", request.api, (None, *DIALECTS))
-    _among("way to compile", request.compiled, (None, *WAYS))
-    _among("profile", request.profile, tuple(PROFILES))
-    for dtype in request.dtypes or ():
-        _among("dtype", dtype, DTYPES)
-    for name, number in request.multiples.items():
-        if number < 1:
-            raise Unsuitable(f"--{name} {number}: must be at least 1")
-    if request.jobs < 1:
-        raise Unsuitable(f"--jobs {request.jobs}: must be at least 1")
-    for name in ("call_timeout", "diagnosis_timeout"):
-        if (seconds := getattr(request, name)) is not None and seconds <= 0:
-            option = name.replace("_", "-")
-            raise Unsuitable(f"--{option} {seconds:g}: must be more than 0 seconds")
-    return request
 
 
 def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:

@@ -8,22 +8,23 @@ from spec.backends import Unsuitable
 from spec.certification.attended import certified
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.text import in_short, save_report
+from spec.certification.results import Results
 from spec.certification.settings import Request
 
 GRAVITY = (0, 3, 1, 2)  # exit codes, the worst last
 HEAD = ("target", "verdict", "holds", "violated", "should", "seconds")
 
 
-def judged(requests: Mapping[str, Request], folder: Path | None) -> int:
+def judged(requests: Mapping[str, Request], folder: Path | None, results: Results) -> int:
     """Print what came of each request, and return the worst exit code of a single one.
 
-    folder: where the report of each is put, in a folder of its name.
+    folder: where the report of each is put, in a folder of its name. results: takes all of them.
     """
     rows: list[tuple[str, ...]] = [HEAD]
     codes = [0]
     try:
         for name, request in requests.items():
-            code, row = _judged(name, request, folder)
+            code, row = _judged(name, request, folder, results)
             rows.append(row)
             codes.append(code)
     finally:  # whoever interrupts sees what was done by then
@@ -31,12 +32,16 @@ def judged(requests: Mapping[str, Request], folder: Path | None) -> int:
     return max(codes, key=GRAVITY.index)
 
 
-def _judged(name: str, request: Request, folder: Path | None) -> tuple[int, tuple[str, ...]]:
+def _judged(
+    name: str, request: Request, folder: Path | None, results: Results
+) -> tuple[int, tuple[str, ...]]:
     """The exit code of one request and its row, once its certificate is told."""
     try:
-        certificate = certified(request, sys.stderr)
+        with results.of(name):
+            certificate = certified(request, sys.stderr)
     except Unsuitable as reason:
         return 2, (name, f"error: {reason}")
+    results.found[name] = certificate
     if folder is not None:
         save_report(certificate, folder / name)
     if not certificate.passed:

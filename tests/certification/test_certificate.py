@@ -16,6 +16,8 @@ from spec.certification.judging.plan import FEW
 from spec.certification.ledger.causes import as_text
 from spec.certification.settings import PROFILES, Request
 from tests import targets
+from tests.certification.made import certificate as made
+from tests.certification.made import verdict
 from tests.night import deep
 
 CLAUSES = about("attention")
@@ -161,3 +163,18 @@ def test_an_array_of_many_axes_is_written_as_a_paragraph():
     assert as_text(np.zeros((1, 1, 2, 1)), 7) == "[[[[0.],\n          [0.]]]]"
     assert as_text(np.zeros((2, 2, 2, 1)), 7).count("\n") == 0
     assert all(len(line) <= 100 for line in as_text(np.ones((3, 3, 2, 2)), 7).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "words"),
+    [
+        (("holds", "blocked"), "incomplete: passed as far as tested"),
+        (("holds", "holds"), "certified"),
+        (("blocked", "blocked"), "incomplete"),
+        (("holds", "crashed"), "incomplete"),
+        (("violated", "blocked"), "not certified"),
+    ],
+)
+def test_what_passes_as_far_as_it_was_tested_says_so(outcomes, words):
+    verdicts = (verdict(n, x) for n, x in zip(("A1", "A2"), outcomes, strict=True))
+    assert str(made(*verdicts)).startswith(f"mine: {words}\n")

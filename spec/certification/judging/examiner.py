@@ -29,6 +29,7 @@ from spec.certification.target.loading import Target, load, resolved
 from spec.certification.target.precision import IN_SINGLE
 from spec.certification.target.probing import Probed, probed
 from spec.certification.target.recognising import LOOKS, declaring, recognised
+from spec.certification.target.source import source_of
 from spec.certification.target.versions import versions_of
 from spec.clause import Clause
 from spec.kind import Guarded, unchanged
@@ -115,12 +116,9 @@ class Examiner:
         seen = self.offers, self.raw, self.probed
         bound = {(clause.number, dtype): unbound(clause, dtype, *seen) for clause, dtype in items}
         return Survey(
-            name=self.raw.name,
-            about=self.raw.about,
+            **{x: getattr(self.raw, x) for x in ("name", "about", "defaults", "declares")},
             definition=definition,
             conventions={**self.raw.chosen, **self.request.conventions, **self.probed.shown},
-            defaults=self.raw.defaults,
-            declares=self.raw.declares,
             deviations=self.deviations.reasons,
             strict=() if self.probed.sampled else self.deviations.strict,
             order=tuple(self.clauses),
@@ -134,6 +132,7 @@ class Examiner:
             command=self.request.command(),
             programs=self.programs,
             versions=versions_of(self.raw.origin),
+            source=source_of(self.raw.origin),
         )
 
     def verdict(

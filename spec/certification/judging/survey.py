@@ -25,7 +25,8 @@ class Survey:
     order: the numbers of all clauses, in reading order. items: (number of a clause, dtype) of
     all that is to be run, in the order in which it is. settled: the verdicts that need no run.
     advice: what conventions were recognised, and how to declare them. command: the command line
-    that repeats it. programs: how many were compiled so far.
+    that repeats it. programs: how many were compiled so far. source: `file:line` of the target's
+    definition, or "" if that is not known.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Survey:
     notes: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
     programs: int = 0
+    source: str = ""
     versions: Mapping[str, str] = field(default_factory=versions_of)
 
     def to_json(self) -> dict[str, Any]:

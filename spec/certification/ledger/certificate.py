@@ -9,6 +9,7 @@ from spec.certification.judging.plan import granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.findings import Findings, blocks
+from spec.certification.ledger.notebook import in_html
 from spec.certification.ledger.text import report
 from spec.certification.settings import Request
 from spec.certification.target.loading import resolved
@@ -22,6 +23,10 @@ class Certificate(Findings):
 
     def __str__(self) -> str:
         return report(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return in_html(self)
 
 
 def certificate(
@@ -39,7 +44,7 @@ def certificate(
     verdicts = _deviating(survey, verdicts, few=request.profile == "quick")
     verdicts = [_explained(verdict, diagnosis) for verdict in verdicts]
     grades = {f"rounding {dtype}": grade for dtype, grade in granted(verdicts).items()}
-    kept = ("name", "versions", "command", "refusals", "about", "definition")
+    kept = ("name", "versions", "command", "refusals", "about", "definition", "source")
     chosen = ("defaults", "declares")
     clauses = resolved(request.specification)
     return Certificate(

@@ -35,6 +35,7 @@ class Findings:
     problems; region: what is left outside of them, and was judged. compiled: in which way it was,
     by its library, where that was asked for. command: what repeats it.
     programs: how many were compiled, as far as compilers tell. specification: its version.
+    source: `file:line` of the target's definition, or "" if that is not known.
     about: the kind of subject. definition: the number of the clause without which nothing of this
     kind is certified. All text in it is printable: what a target chose writes no line of a report.
     """
@@ -61,6 +62,7 @@ class Findings:
     programs: int = 0
     specification: str = FIRST
     declares: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
 
     def __post_init__(self) -> None:
         for name, x in vars(self).items():

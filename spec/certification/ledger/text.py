@@ -16,6 +16,7 @@ from spec.clause import section_of
 from spec.kinds import kind_of
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
+AS_FAR = ": passed as far as tested"  # of what is incomplete
 
 
 class Said(NamedTuple):
@@ -86,7 +87,8 @@ def _head(certificate: Findings) -> str:
     hashed = [told.pop(name) for name in (OURS, THEIRS) if name in told]
     lines = [
         *(title, "=" * len(title), ""),
-        f"clauses       {_applying(certificate)}",
+        *[f"target        {certificate.source}"] * bool(certificate.source),
+        f"clauses       {applying(certificate)}",
         *_raising(certificate),
         f"conventions   {named or 'all default'}",
         f"with          {', '.join(told.values())}",
@@ -98,7 +100,7 @@ def _head(certificate: Findings) -> str:
     return "\n".join(lines)
 
 
-def _applying(certificate: Findings) -> str:
+def applying(certificate: Findings) -> str:
     """How many clauses apply to the target, and how many of these fail or were not reached."""
     outcomes: dict[str, set[str]] = {}
     for v in certificate.verdicts:
@@ -146,7 +148,14 @@ def _judged(certificate: Findings) -> str:
     if certificate.causes and not certificate.passed:
         count = len(certificate.causes)
         return f"{word}{where}, for {count} cause{'s' * (count != 1)}"
-    return word + where
+    return f"{word}{where}{AS_FAR * _passes_so_far(certificate)}"
+
+
+def _passes_so_far(certificate: Findings) -> bool:
+    """Whether it is incomplete, but all that was tested passes, and nothing crashed."""
+    met = {verdict.outcome for verdict in certificate.verdicts}
+    lost = "crashed" in met or any(refusal.crashed for refusal in certificate.refusals)
+    return certificate.exit_code == 3 and {"holds", "blocked"} <= met and not lost
 
 
 def _table(certificate: Findings) -> str:

@@ -54,6 +54,8 @@ SIZES = {
 }
 OF_A_CALL = ("B", "N", "M", "A", "H", "D", "x")
 KEYS = ("names", "make", "inputs", "causal", "rotary", "masks", "given")
+MASK = r"(added|hidden|seen) \(((?:[BHN1], )*M)\)"  # what a mask says, and its axes
+INPUTS = (1, 3)
 TYPES = {"inputs": int, "make": str, "causal": str, "rotary": str}
 Function = Callable[..., Any]
 
@@ -71,7 +73,7 @@ class Form:
     @staticmethod
     def of(text: str) -> Form:
         """Raises Unsuitable: other words."""
-        found = re.fullmatch(r"(added|hidden|seen) \(((?:[BHN1], )*M)\)", text)
+        found = re.fullmatch(MASK, text)
         axes = found[2].split(", ") if found else []
         if not found or [x for x in "BHNM" if x in axes] != [x for x in axes if x != "1"]:
             raise Unsuitable(f'{text!r} is no mask: write "added (B, 1, 1, M)", hidden or seen')
@@ -106,7 +108,7 @@ class Description:
     given: Mapping[str, Function] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.inputs not in (1, 3):
+        if self.inputs not in INPUTS:
             words = "3 (query, key and value) or 1 (one text)"
             raise Unsuitable(f"inputs is {self.inputs}, want {words}")
 

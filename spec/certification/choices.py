@@ -1,0 +1,48 @@
+"""The values that options accept, as data: for errors, schemas, and shells that complete."""
+
+from collections.abc import Mapping
+
+from spec.backends import NAMES, Unsuitable
+from spec.backends.compiling import WAYS
+from spec.backends.unknown import unknown
+from spec.certification.settings import DIALECTS, LAYOUTS, PROFILES, Request
+from spec.kinds import KINDS
+from spec.notation import DTYPES
+
+CHOICES: Mapping[str, tuple[str, tuple[str, ...]]] = {  # field -> what errors call it, its values
+    "kind": ("kind of subject", tuple(KINDS)),
+    "backend": ("backend", NAMES),
+    "layout": ("layout", LAYOUTS),
+    "api": ("API dialect", DIALECTS),
+    "compiled": ("way to compile", tuple(WAYS)),
+    "profile": ("profile", tuple(PROFILES)),
+    "dtypes": ("dtype", DTYPES),
+}
+AT_LEAST = {"lengths": 1, "widths": 1, "jobs": 1}  # whole numbers
+POSITIVE = ("call_timeout", "diagnosis_timeout")  # seconds
+
+
+def conventions() -> Mapping[str, tuple[str, ...]]:
+    """Every convention that some kind of target has, with the choices of all kinds."""
+    found: dict[str, dict[str, None]] = {}
+    for kind in KINDS.values():
+        for name, choices in kind.truth().choices.items():
+            found.setdefault(name, {}).update(dict.fromkeys(choices))
+    return {name: tuple(choices) for name, choices in found.items()}
+
+
+def checked(request: Request) -> Request:
+    """The request itself. Raises Unsuitable where an option has a value that there is not."""
+    for name, (what, choices) in CHOICES.items():
+        given = getattr(request, name)
+        for word in given if isinstance(given, tuple) else (given,):
+            if word is not None and word not in choices:
+                raise unknown(what, word, choices)
+    for name, least in AT_LEAST.items():
+        if (number := getattr(request, name)) < least:
+            raise Unsuitable(f"--{name} {number}: must be at least {least}")
+    for name in POSITIVE:
+        if (seconds := getattr(request, name)) is not None and seconds <= 0:
+            option = name.replace("_", "-")
+            raise Unsuitable(f"--{option} {seconds:g}: must be more than 0 seconds")
+    return request

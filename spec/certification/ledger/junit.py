@@ -1,0 +1,146 @@
+"""Certificates as a JUnit XML file, which CI servers read: a test for each clause and dtype.
+
+What blocks a certificate is a `failure`, a crash an `error`. What blocks none is `skipped`, with
+the reason: recommended clauses that fail, declared deviations, and whatever was not tested.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from spec.certification.judging.cause import Cause
+from spec.certification.judging.edition import OURS, THEIRS
+from spec.certification.judging.verdict import Counterexample, Verdict
+from spec.certification.ledger.causes import likeness
+from spec.certification.ledger.findings import Findings
+from spec.certification.ledger.text import in_short, outcome
+from spec.clause import section_of
+from spec.kinds import kind_of
+from spec.printable import printable
+
+COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+SKIPPED = {  # outcome -> what comes before its message
+    "violated should": "recommended only: ",
+    "deviates": "declared deviation: ",
+    "not offered": "not supported: ",
+    "refused": "raises an exception: ",
+    "blocked": "not run: ",
+}
+Result = Findings | Exception  # of a target; why there is none
+
+
+def junit(results: Mapping[str, Result]) -> str:
+    """The file, with a testsuite for each target. results: by the name of the target."""
+    root = Element("testsuites", name="attention-spec")
+    root.extend(_suite(name, result) for name, result in results.items())
+    suites = [*root]
+    for counted in ("tests", *COUNTED.values()):
+        root.set(counted, str(sum(int(suite.get(counted, 0)) for suite in suites)))
+    root.set("time", f"{sum(float(suite.get('time', 0)) for suite in suites):.3f}")
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _suite(name: str, result: Result) -> Element:
+    """The tests of one target, or the error for which there are none."""
+    suite = Element("testsuite", name=_legal(name))
+    if isinstance(result, Findings):
+        suite.append(_properties(result))
+        suite.extend(_case(name, verdict, result) for verdict in result.verdicts)
+        suite.extend(_lost(name, result))
+        seconds = result.timings["total"]
+    else:
+        case = SubElement(suite, "testcase", classname=_legal(name), name="the target is usable")
+        SubElement(case, "error", message=_legal(str(result)), type=type(result).__name__)
+        seconds = 0.0
+    suite.set("tests", str(len(suite.findall("testcase"))))
+    for tag, counted in COUNTED.items():
+        suite.set(counted, str(len(suite.findall(f"testcase/{tag}"))))
+    suite.set("time", f"{seconds:.3f}")
+    return suite
+
+
+def _properties(certificate: Findings) -> Element:
+    """What the certificate is of, and what it says as a whole."""
+    said = {
+        "verdict": in_short(certificate),
+        "exit code": str(certificate.exit_code),
+        "specification": certificate.specification,
+        "hash of the specification": certificate.versions.get(OURS, ""),
+        "hash of the target": certificate.versions.get(THEIRS, ""),
+        "conventions": ", ".join(f"{n}={x}" for n, x in certificate.conventions.items()),
+        "profile": certificate.profile,
+        "seed": str(certificate.seed),
+        "source": certificate.source,
+        "repeat": certificate.command,
+    }
+    found = Element("properties")
+    for name, value in said.items():
+        SubElement(found, "property", name=name, value=_legal(value))
+    return found
+
+
+def _case(name: str, verdict: Verdict, certificate: Findings) -> Element:
+    """The test of one clause in one dtype."""
+    section = section_of(verdict.clause)
+    word = kind_of(certificate.about).sections.get(section, section)
+    case = Element("testcase", classname=_legal(f"{name}.{word}"))
+    case.set("name", _legal(f"{verdict.clause} {verdict.name} [{verdict.dtype}]"))
+    file, _, line = certificate.source.rpartition(":")
+    if file:
+        case.set("file", _legal(file))
+        case.set("line", line)
+    if verdict.seconds:
+        case.set("time", f"{sum(verdict.seconds.values()):.3f}")
+    case.extend(_came(verdict, certificate))
+    return case
+
+
+def _came(verdict: Verdict, certificate: Findings) -> Iterator[Element]:
+    """What came of a test, unless it passed."""
+    found = outcome(verdict)
+    if found in SKIPPED:
+        yield Element("skipped", message=_legal(f"{SKIPPED[found]}{verdict.message}"))
+    elif found == "crashed":
+        yield Element("error", message=_legal(verdict.message), type=found)
+    elif found == "violated":
+        causes = [certificate.causes[place] for place in verdict.causes]
+        said = "; ".join(x for cause in causes for x in in_words(cause)) or verdict.message
+        failure = Element("failure", message=_legal(said), type=found)
+        example = verdict.counterexample
+        lines = [verdict.message, *_example(example)]
+        failure.text = _legal("\n".join(x for x in lines if x))
+        yield failure
+
+
+def in_words(cause: Cause) -> Iterator[str]:
+    """What is wrong, and where; then what makes it right, or else what it looks like."""
+    yield cause.told
+    if fix := cause.lens or likeness(cause):
+        yield fix
+
+
+def _example(example: Counterexample | None) -> Sequence[str]:
+    """The smallest example in words, what it looks like, and its script."""
+    if example is None:
+        return ()
+    looks = [f"looks like: {line}" for line in example.looks_like]
+    return (example.message, *looks, "", example.script)
+
+
+def _lost(name: str, certificate: Findings) -> Iterator[Element]:
+    """A test for each kind of problem that crashed the target before any clause was run."""
+    for refusal in certificate.refusals:
+        if refusal.crashed:
+            what = f"{refusal.what}, {refusal.direction} [{refusal.dtype}]"
+            case = Element("testcase", classname=_legal(f"{name}.probing"), name=_legal(what))
+            SubElement(case, "error", message=_legal(refusal.message), type="crashed")
+            yield case
+
+
+@cache
+def _legal(text: str) -> str:
+    """The text without characters that XML 1.0 does not allow."""
+    return printable(text, "\n")
