@@ -1,0 +1,126 @@
+"""The first page: the definition, and where everything else is."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+
+from docs.generator.facts import Facts, letters
+from docs.generator.naming import chapter, section_path, section_word
+from docs.generator.sections import heading
+from docs.generator.writing import (
+    Page,
+    block,
+    capital,
+    counted,
+    joined,
+    link,
+    mathematics,
+    prose,
+    table,
+)
+from spec.attention import definition
+from spec.attention.notation import Problem
+from spec.kinds import KINDS
+
+HERE = "index.md"
+LABEL = re.compile(r"^([A-Z][\w -]{2,20}): ")
+SIZES = (
+    "B sequences of a batch, H query heads, G key heads, N queries, M keys, head size D of queries "
+    "and keys, head size E of values. The query of row i is q_i, the key and the value of row j "
+    "are k_j and v_j."
+)
+
+
+def pages(facts: Facts) -> Iterator[Page]:
+    """The first page."""
+    first, *rest = inspect.cleandoc(definition.__doc__ or "").split("\n\n")
+    body = joined(
+        "# Multi-head attention, specified",
+        _lead(facts),
+        _doors(facts),
+        "## The definition",
+        prose(f"{first} {SIZES}"),
+        *map(_paragraph, rest),
+        "## The definition as code",
+        "The functions that the clauses compare with. They are written to be read, in NumPy.",
+        _code(),
+        "## A problem",
+        "All that one call of an attention function gets:",
+        block(inspect.cleandoc(Problem.__doc__ or ""), "text"),
+        "## The sections",
+        _sections(facts),
+    )
+    words = "The executable specification of multi-head attention: definition, clauses, bugs."
+    yield Page(HERE, "The definition of attention", body, words, boost=2)
+
+
+def _lead(facts: Facts) -> str:
+    return (
+        f"An executable specification: {counted(len(facts.clauses), 'clause')} state what "
+        "attention is. Each one has a claim, a formula, a reason, and a check that runs on your "
+        f"code. They reject {counted(len(facts.bugs), 'known bug')} and were run on "
+        f"{counted(len(facts.judged), 'implementation')} of public libraries."
+    )
+
+
+def _doors(facts: Facts) -> str:
+    """Links to the main parts."""
+    doors = (
+        ("guides/start.md", "Check your code", "install, run, and read the report"),
+        ("clauses/index.md", "Clauses", "what holds, and why it is believed"),
+        ("bugs/index.md", "Known bugs", "what goes wrong in real code, with reports"),
+        ("implementations/index.md", "Judged implementations", "what libraries compute"),
+    )
+    items = "\n".join(f"- **{link(HERE, to, words)}**: {text}" for to, words, text in doors)
+    return f'<div class="doors" markdown="1">\n\n{items}\n\n</div>'
+
+
+def _paragraph(text: str) -> str:
+    """A paragraph of the definition: a formula, a list of sentences, or text."""
+    lines = text.splitlines()
+    if all(line.startswith("    ") for line in lines):
+        return mathematics("\n".join(line.strip() for line in lines))
+    title = "## The gradients\n\n" if text.startswith("The gradients") else ""
+    items = re.split(r"(?<=\.)\n", text)
+    if len(items) < 4:
+        return title + prose(text)
+    return title + "\n".join(map(_item, items))
+
+
+def _item(text: str) -> str:
+    """An item of a list; the word before a colon is bold."""
+    label = LABEL.match(text)
+    if label is None:
+        return f"* {prose(text)}"
+    return f"* **{prose(label[1])}.** {prose(capital(text[label.end() :]))}"
+
+
+def _code() -> str:
+    """The definition of output and log-sum-exp, function by function."""
+    names = ("scale", "products", "capped", "scores", "softmax", "weights", "lse", "attention")
+    return block(
+        "\n\n".join(inspect.getsource(getattr(definition, name)).rstrip() for name in names),
+        "python",
+    )
+
+
+def _sections(facts: Facts) -> str:
+    """A row for each section."""
+    cells = []
+    for letter, modules in letters(facts.clauses).items():
+        ours = [c for c in facts.clauses.values() if c.section == letter]
+        kinds = dict.fromkeys(chapter(c.about) for c in ours)
+        first = heading((modules[0].__doc__ or "").partition("\n")[0])
+        words = f"{letter} {section_word(letter)}"
+        cells.append(
+            (
+                link(HERE, section_path(letter), prose(capital(words))),
+                prose(first),
+                ", ".join(kinds),
+                str(len(ours)),
+            )
+        )
+    kinds = f"There are {len(KINDS)} kinds of target."
+    return joined(kinds, table(("section", "claim", "kind of target", "clauses"), cells))
