@@ -17,11 +17,12 @@ from docs.generator.writing import (
     counted,
     joined,
     link,
-    listed,
     prose,
     sentence,
     table,
 )
+from docs.generator.writing import facts as told
+from docs.generator.writing import heading as header
 from spec.kinds import KINDS
 
 LINK = re.compile(r"\[`?([^\]`]+)`?\]\(([^)]+)\)")
@@ -51,12 +52,12 @@ def everything(facts: Facts) -> Page:
             (link(here, x.path, x.name), prose(x.title), str(len(facts.of_incident(x.name))))
             for x in found
         )
-        parts += [f"## {prose(group)}", table(("class", "what goes wrong", "bugs"), cells)]
-    parts += ["## Plausible bugs", "Nobody has reported these yet."]
+        parts += [header(prose(group), indexed=False), table(("class", "what goes wrong", "bugs"), cells)]
+    parts += [header("Plausible bugs", indexed=False), "Nobody has reported these yet."]
     plausible = facts.of_incident("plausible")
     for about in dict.fromkeys(bug.about for bug in plausible):
         ours = [bug for bug in plausible if bug.about == about]
-        parts += [f"### {chapter(about)}", listing(ours, here)]
+        parts += [header(chapter(about), indexed=False, level=3), listing(ours, here)]
     return Page(here, "Known bugs", joined(*parts), "Bugs of real attention code, by class.")
 
 
@@ -80,14 +81,14 @@ def incident(x: Incident, facts: Facts) -> Page:
     if x.reported:
         parts += ["## Reports", f"For example: {linked(x.reported, facts, x.path)}"]
     if found:
-        parts.append(f"## Known bugs of this class ({len(found)})")
+        parts.append(header(f"Known bugs of this class ({len(found)})", indexed=False))
     for about in dict.fromkeys(bug.about for bug in found):
         ours = [bug for bug in found if bug.about == about]
-        parts += [f"### {chapter(about)}", listing(ours, x.path)]
+        parts += [header(chapter(about), indexed=False, level=3), listing(ours, x.path)]
     numbers = {n for bug in found for n in bug.clauses}
     clauses = [c for n, c in facts.clauses.items() if n in numbers]
     if clauses:
-        parts += ["## Clauses that reject them", rows(clauses, facts, x.path)]
+        parts += [header("Clauses that reject them", indexed=False), rows(clauses, facts, x.path)]
     parts.append(link(x.path, "bugs/index.md", "All known bugs"))
     return Page(x.path, f"{x.name}: {x.title}", joined(*parts), x.title, boost=2)
 
@@ -123,14 +124,15 @@ def page(bug: Bug, facts: Facts) -> Page:
         f"# {code(x.name)}",
         f"**{prose(sentence(x.sentence))}**",
         _facts(bug, here),
-        "## The wrong step",
+        header("The wrong step", indexed=False),
         f"From {place_of(replacement)}. It replaces the step `{step}` of a correct program.",
         block(inspect.getsource(replacement), "python"),
         *_right(bug, step),
     ]
     clauses = [facts.clauses[n] for n in bug.clauses if n in facts.clauses]
     if clauses:
-        parts += [f"## Clauses that reject it ({len(clauses)})", rows(clauses, facts, here)]
+        title = f"Clauses that reject it ({len(clauses)})"
+        parts += [header(title, indexed=False), rows(clauses, facts, here)]
     parts.append(
         "To see a report about it:\n\n"
         + block(f"attention-spec certify {x.target.__module__}:{x.name}{_kind(bug)}", "console")
@@ -145,28 +147,29 @@ def _kind(bug: Bug) -> str:
 
 def _facts(bug: Bug, here: str) -> str:
     x = bug.mistake
+    anywhere = "nowhere" if x.harmless else "any problem that its clauses draw"
     found = [
-        f"Kind of target: {KINDS[bug.about].noun}",
-        f"Reported: {source(bug, here)}",
-        f"Shows with: {prose(x.where) if x.where else 'any problem that its clauses draw'}",
-        f"Formats in which it shows: {', '.join(x.dtypes)}",
+        ("Kind of target", prose(KINDS[bug.about].noun)),
+        ("Reported", source(bug, here)),
+        ("Shows with", prose(x.where) or anywhere),
+        ("Formats", ", ".join(x.dtypes)),
     ]
     if x.harmless:
-        found.append("**It looks wrong but is correct, and must be certified.**")
+        found.append(("Correct", "It looks wrong but is correct, and must be certified."))
     if x.convention:
         name, choice = x.convention
         to = link(here, convention_path(name), code(f"{name}={choice}"))
-        found.append(f"It is correct if this convention is declared: {to}")
+        found.append(("Correct if", f"this convention is declared: {to}"))
     if x.force == "should":
-        found.append("Only a recommended clause (`should`) rejects it.")
-    return listed(found)
+        found.append(("Force", "Only a recommended clause (`should`) rejects it."))
+    return told(found)
 
 
 def _right(bug: Bug, step: str) -> Iterator[str]:
     """The correct step, if the program of this kind has one of that name."""
     function = correct(bug.mistake.replaced[step], step)
     if function is not None:
-        yield "## The correct step"
+        yield header("The correct step", indexed=False)
         yield f"From {place_of(function)}."
         yield block(inspect.getsource(function), "python")
 
@@ -182,4 +185,3 @@ def correct(replacement: Any, step: str) -> Any:
     return found if inspect.isfunction(found) else None
 
 
-__all__ = ["everything", "incident", "listing", "page", "pages"]

@@ -21,9 +21,9 @@ from docs.generator.writing import (
     capital,
     code,
     counted,
+    heading,
     joined,
     link,
-    listed,
     mathematics,
     outside,
     plain,
@@ -31,6 +31,7 @@ from docs.generator.writing import (
     sentence,
     table,
 )
+from docs.generator.writing import facts as told
 from spec.clause import Clause, Evidence
 from spec.kinds import kind_of
 
@@ -70,11 +71,11 @@ def page(clause: Clause, facts: Facts, before: str = "", after: str = "") -> Pag
         "## Formula",
         mathematics(clause.formula),
         *_reason(clause),
-        "## How it is believed",
+        heading("How it is believed", indexed=False),
         _evidence(clause),
-        "## The check",
+        heading("The check", indexed=False),
         _check(clause),
-        f"## Known bugs that it must reject ({len(clause.catches)})",
+        heading(f"Known bugs that it must reject ({len(clause.catches)})", indexed=False),
         _caught(clause, facts, here),
         *_breaking(clause, facts, here),
         _neighbours(here, before, after),
@@ -91,12 +92,11 @@ def _summary(clause: Clause, here: str) -> str:
         ("Applies to", link(here, about_path(clause.about), prose(kind.noun))),
         ("Needs", prose(needs)),
         ("Force", "required (`must`)" if clause.force == "must" else SOFT),
-        ("Evidence", clause.proof.grade.replace("checked ", "") if clause.proof else "checked"),
+        ("Evidence", grade(clause)),
         ("Version", prose(clause.span or f"since {clause.since}")),
         ("Name", code(clause.name)),
     ]
-    cells = "".join(f"\n{word}\n:   {text}\n" for word, text in rows)
-    return f'<div class="facts" markdown="1">\n{cells}\n</div>'
+    return told(rows)
 
 
 def _reason(clause: Clause) -> Iterator[str]:
@@ -118,10 +118,10 @@ def _evidence(clause: Clause) -> str:
 
 def _proved(proof: Evidence) -> Iterator[str]:
     yield f"{GRADES[proof.grade].format(sizes=prose(proof.sizes))} {CONTROL}"
-    words = inspect.cleandoc(proof.function.__doc__ or "")
-    yield f"The proof, from {place_of(proof.function)}:"
-    yield block(inspect.getsource(proof.function), "python")
-    yield "" if words else "It has no further explanation."
+    law = inspect.getclosurevars(inspect.unwrap(proof.function)).nonlocals.get("law")
+    theorem = proof.function if law is None else law
+    yield f"From {place_of(theorem)}:"
+    yield block(inspect.getsource(theorem), "python")
 
 
 def _check(clause: Clause) -> str:
@@ -169,7 +169,7 @@ def cited(citation: str) -> str:
 def _breaking(clause: Clause, facts: Facts, here: str) -> Iterator[str]:
     """The implementations of the ledger that break it."""
     breaches, tested = facts.breaches.get(clause.number, ()), facts.tested.get(clause.number, 0)
-    yield f"## Implementations that break it ({len(breaches)})"
+    yield heading(f"Implementations that break it ({len(breaches)})", indexed=False)
     ledger = link(here, "implementations/index.md", "ledger")
     if not breaches:
         tried = counted(tested, "implementation")
@@ -220,6 +220,13 @@ def _neighbours(here: str, before: str, after: str) -> str:
     return f"---\n\n{' · '.join(links)}"
 
 
+def grade(clause: Clause) -> str:
+    """Its evidence in a word or two."""
+    if clause.proof is None:
+        return "checked"
+    return "exact" if clause.proof.grade == "checked exactly" else clause.proof.grade
+
+
 def rows(clauses: list[Clause], facts: Facts, here: str) -> str:
     """A table of clauses."""
     return table(
@@ -228,7 +235,7 @@ def rows(clauses: list[Clause], facts: Facts, here: str) -> str:
             (
                 link(here, clause_path(clause.number), f"**{clause.number}**"),
                 prose(clause.sentence) + (" *(should)*" if clause.force == "should" else ""),
-                clause.proof.grade.replace("checked ", "") if clause.proof else "checked",
+                grade(clause),
                 str(len(clause.catches)),
                 str(len(facts.breaches.get(clause.number, ()))),
             )
@@ -237,4 +244,3 @@ def rows(clauses: list[Clause], facts: Facts, here: str) -> str:
     )
 
 
-__all__ = ["cited", "listed", "page", "pages", "rows", "source"]

@@ -10,7 +10,18 @@ from docs.generator.bugs import listing
 from docs.generator.facts import ROOT, Facts
 from docs.generator.naming import chapter, convention_path, judged_path
 from docs.generator.options import answers
-from docs.generator.writing import Page, block, code, joined, link, plain, prose, sentence, table
+from docs.generator.writing import (
+    Page,
+    block,
+    code,
+    heading,
+    joined,
+    link,
+    plain,
+    prose,
+    sentence,
+    table,
+)
 from spec.attention.libraries import QUESTIONS
 from spec.kinds import KINDS
 
@@ -106,7 +117,7 @@ def _judged(name: str, facts: Facts, here: str) -> Iterator[str]:
         if key.partition(" ")[0] == name and x.certificate.defaults.get(key, "strict") != choice
     ]
     if cells:
-        yield f"## Implementations with another choice ({len(cells)})"
+        yield heading(f"Implementations with another choice ({len(cells)})", indexed=False)
         yield table(("implementation", "library", "choice"), cells)
 
 
@@ -114,5 +125,5 @@ def _bugs(name: str, facts: Facts, here: str) -> Iterator[str]:
     """The known bugs that a declared choice makes correct."""
     found = [x for x in facts.bugs.values() if (x.mistake.convention or ("",))[0] == name]
     if found:
-        yield "## Known bugs that are correct under another choice"
+        yield heading("Known bugs that are correct under another choice", indexed=False)
         yield listing(found, here)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 
 from docs.generator.facts import Facts, letters
 from docs.generator.naming import chapter, section_path, section_word
@@ -20,6 +21,7 @@ from docs.generator.writing import (
     prose,
     table,
 )
+from docs.generator.writing import facts as told
 from spec.attention import definition
 from spec.attention.notation import Problem
 from spec.kinds import KINDS
@@ -48,7 +50,7 @@ def pages(facts: Facts) -> Iterator[Page]:
         _code(),
         "## A problem",
         "All that one call of an attention function gets:",
-        block(inspect.cleandoc(Problem.__doc__ or ""), "text"),
+        *_problem(),
         "## The sections",
         _sections(facts),
     )
@@ -104,6 +106,16 @@ def _code() -> str:
         "\n\n".join(inspect.getsource(getattr(definition, name)).rstrip() for name in names),
         "python",
     )
+
+
+def _problem() -> Iterator[str]:
+    """The fields of a problem, from the docstring of its class."""
+    first, rest = inspect.cleandoc(Problem.__doc__ or "").split("\n\n", 1)
+    text = " ".join(rest.partition("\n\n")[0].split())
+    names = "|".join(x.name for x in fields(Problem))
+    parts = re.split(rf"(?:^|(?<=[.)] ))((?:{names})(?:, (?:{names}))*): ", text)
+    yield prose(first)
+    yield told(zip(map(prose, parts[1::2]), map(prose, parts[2::2]), strict=True))
 
 
 def _sections(facts: Facts) -> str:

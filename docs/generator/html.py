@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import re
 from pathlib import Path
 from typing import Any
 
 from docs.generator.facts import ROOT
 
+BLANK = re.compile(r"\n\s+")
+KEPT = re.compile(r"(<(pre|textarea|script)\b.*?</\2>)", re.S)
 SETTINGS = ROOT / "mkdocs.yml"
 
 
@@ -37,6 +40,16 @@ def html(pages: Path, site: Path, menu: list[Any]) -> int:
         config.plugins.on_startup(command="build", dirty=False)
         build(config)
         config.plugins.on_shutdown()
+        for file in site.rglob("*.html"):
+            file.write_text(shortened(file.read_text(encoding="utf-8")), encoding="utf-8")
     finally:
         logging.getLogger("mkdocs").removeHandler(counted)
     return counted.number
+
+
+def shortened(text: str) -> str:
+    """HTML without the empty lines and the indentation that templates leave."""
+    parts = KEPT.split(text)
+    return "".join(
+        x if n % 3 == 1 else BLANK.sub("\n", x) for n, x in enumerate(parts) if n % 3 != 2
+    )

@@ -28,6 +28,8 @@ from docs.generator.writing import (
     sentence,
     table,
 )
+from docs.generator.writing import facts as told
+from docs.generator.writing import heading as header
 from spec.certification.judging.cause import Cause
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import grouped
@@ -77,7 +79,7 @@ def everything(facts: Facts) -> Page:
     count = f"{counted(len(facts.judged), 'implementation')} of {len(libraries)} libraries."
     parts += [ABOUT, count]
     for found in chapters(facts.judged, facts.clauses):
-        parts += [f"## {chapter(found.about)}", LEGEND, _matrix(found, here)]
+        parts += [header(chapter(found.about), indexed=False), LEGEND, _matrix(found, here)]
     parts += ["## By library", _libraries(libraries, facts, here)]
     return Page(here, "Judged implementations", joined(*parts), ABOUT, boost=1.5)
 
@@ -138,10 +140,10 @@ def page(x: Judged, facts: Facts, found: Chapter, line: Line) -> Page:
         *_causes(x, here),
         *_reasons(line),
         *_broken(certificate, facts, here),
-        "## Results by section",
+        header("Results by section", indexed=False),
         _sections(certificate, facts, here),
         *_refusals(certificate),
-        "## Run it again",
+        header("Run it again", indexed=False),
         block(certificate.command, "console"),
         link(here, library_path(x.library), f"All implementations of {plain(x.library)}"),
     )
@@ -170,8 +172,7 @@ def _facts(x: Judged, here: str) -> str:
     ]
     if c.causes:
         rows.insert(5, ("Correct when", prose(c.region.sentence) or "nowhere that was tested"))
-    cells = "".join(f"\n{word}\n:   {text}\n" for word, text in rows)
-    return f'<div class="facts" markdown="1">\n{cells}\n</div>'
+    return told(rows)
 
 
 def _causes(x: Judged, here: str) -> Iterator[str]:
@@ -245,7 +246,7 @@ def _broken(certificate: Certificate, facts: Facts, here: str) -> Iterator[str]:
                 causes,
             )
         )
-    yield f"## Clauses that it breaks ({len(found)})"
+    yield header(f"Clauses that it breaks ({len(found)})", indexed=False)
     yield table(("clause", "claim", "result", "formats", "cause"), rows)
 
 
@@ -270,7 +271,7 @@ def _refusals(certificate: Certificate) -> Iterator[str]:
         ((r.what, r.direction, r.message), r.dtype) for r in certificate.refusals if not r.crashed
     )
     if keyed:
-        yield "## Raises an exception for"
+        yield header("Raises an exception for", indexed=False)
         rows = (
             (prose(what), direction, ", ".join(dtypes), prose(message[:200]))
             for (what, direction, message), dtypes in keyed.items()

@@ -19,6 +19,7 @@ from docs.generator.writing import (
     prose,
     table,
 )
+from docs.generator.writing import heading as header
 from spec.attention.conventions import CONVENTIONS
 from spec.attention.deployed import LIBRARIES
 from spec.attention.libraries import OPTIONS, QUESTIONS, Option, Question
@@ -46,10 +47,10 @@ def pages(facts: Facts) -> Iterator[Page]:
         "# Options",
         ABOUT,
         table(("option", "meaning"), cells),
-        "## Names in libraries",
+        header("Names in libraries", indexed=False),
         "A dash means that the library has no such option, or that none was found.",
         _names(),
-        "## Sources",
+        header("Sources", indexed=False),
         "The names and answers come from these files, at these commits.",
         listed(_sources()),
     )
@@ -87,7 +88,8 @@ def page(name: str, option: Option, facts: Facts) -> Page:
         parts += ["## What libraries do differently", _questions(questions, here)]
     parts += ["## Names in libraries", table(("library", "name"), called)]
     if clauses:
-        parts += [f"## Clauses that need it ({len(clauses)})", rows(clauses, facts, here)]
+        title = header(f"Clauses that need it ({len(clauses)})", indexed=False)
+        parts += [title, rows(clauses, facts, here)]
     parts.append(link(here, "options/index.md", "All options"))
     return Page(here, f"Option: {name}", joined(*parts), option.text, boost=2)
 

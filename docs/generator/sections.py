@@ -14,10 +14,9 @@ from spec.version import CURRENT
 
 EVIDENCE = """\
 *Evidence* says why a clause is believed. **Proved**: for any number of keys, by computer algebra.
-**Proved at sizes**: for all numbers, at the sizes that the proof states. **Exactly**: the definition
+**Proved at sizes**: for all numbers, at the sizes that the proof states. **Exact**: the definition
 itself, in rational arithmetic. **Checked**: by running it. *Bugs*: how many known bugs the clause
 must reject. *Broken by*: how many implementations of the ledger break it."""
-GRADES = ("proved", "proved at sizes", "exactly", "checked")
 
 
 def pages(facts: Facts) -> Iterator[Page]:
@@ -33,10 +32,11 @@ def everything(facts: Facts) -> Page:
     parts = []
     for about in KINDS:
         ours = {n: c for n, c in facts.clauses.items() if c.about == about}
-        parts.append(f"## {chapter(about)} {{ #{about} }}")
+        parts.append(f"## {chapter(about)} {{ #{about} data-search-exclude }}")
         for letter in dict.fromkeys(c.section for c in ours.values()):
             found = [c for c in ours.values() if c.section == letter]
-            parts.append(f"### {link(here, section_path(letter), prose(section_title(letter)))}")
+            title = link(here, section_path(letter), prose(section_title(letter)))
+            parts.append(f"### {title} {{ #{about}-{letter} data-search-exclude }}")
             parts.append(rows(found, facts, here))
     count = counted(len(facts.clauses), "clause")
     head = (

@@ -22,6 +22,7 @@ from docs.generator.facts import Facts, letters
 from docs.generator.naming import clause_path, library_path, section_path, section_word
 from docs.generator.terms import glossary
 from docs.generator.writing import Page, capital
+from spec.clause import Clause
 
 ASSETS = Path(__file__).parent / "assets"
 Menu = list[Any]  # of paths, and of titles with a path or a menu
@@ -74,11 +75,17 @@ def _sections(facts: Facts) -> Menu:
         {
             f"{letter} {capital(section_word(letter))}": [
                 section_path(letter),
-                *({n: clause_path(n)} for n, c in facts.clauses.items() if c.section == letter),
+                *(_named(c) for c in facts.clauses.values() if c.section == letter),
             ]
         }
         for letter in letters(facts.clauses)
     ]
+
+
+def _named(clause: Clause) -> dict[str, str]:
+    """A clause in the menu, by its number and its name."""
+    words = clause.name.replace("_", " ")
+    return {f"{clause.number} {words}": clause_path(clause.number)}
 
 
 def _all(folder: str, facts: Facts, part: Any) -> Menu:

@@ -16,6 +16,7 @@ from spec.certification.pages.formulas import formula, is_clear
 
 SPECIAL = re.compile(r"[&<>*_\[\]|~^#\\$]")
 CODE = re.compile(r"(`[^`\n]+`)")
+ENTRY = re.compile(r"\b([A-Za-z]|d[a-z]|lse|dlse|dout)_([hijmn]{1,2}|[01])\b")  # as in s_ij
 FENCE = "````"
 
 
@@ -52,12 +53,33 @@ def plain(text: str) -> str:
 def prose(text: str) -> str:
     """Text as Markdown, in one line: what stands between backquotes is code."""
     parts = CODE.split(" ".join(text.split()))
-    return "".join(x if n % 2 else plain(x) for n, x in enumerate(parts))
+    return "".join(x if n % 2 else _entries(x) for n, x in enumerate(parts))
+
+
+def _entries(text: str) -> str:
+    """Text in which an entry of an array has its index set lower: q_i, s_ij."""
+    parts = ENTRY.split(text)
+    found = [plain(parts[0])]
+    for n in range(1, len(parts), 3):
+        name, index, after = parts[n : n + 3]
+        found.append(f'<span class="entry">{name}<sub>{index}</sub></span>{plain(after)}')
+    return "".join(found)
 
 
 def code(text: str) -> str:
     """A name as code."""
     return f"`{text}`"
+
+
+def heading(text: str, indexed: bool = True, level: int = 2) -> str:
+    """A heading. indexed: whether search looks at what follows."""
+    return f"{'#' * level} {text}{'' if indexed else ' { data-search-exclude }'}"
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> str:
+    """A list of words, each with what there is to say."""
+    cells = "".join(f"\n{word}\n:   {text}\n" for word, text in rows)
+    return f'<div class="facts" markdown="1">\n{cells}\n</div>'
 
 
 def listed(items: Iterable[str]) -> str:
@@ -113,13 +135,13 @@ def _paragraph(text: str) -> str:
 def sentence(text: str) -> str:
     """Text with a capital and a full stop."""
     text = text.strip()
-    ended = text if text[-1:] in ".?!" else f"{text}."
-    return ended[:1].upper() + ended[1:]
+    return capital(text if text[-1:] in ".?!" else f"{text}.")
 
 
 def capital(text: str) -> str:
-    """Text that begins with a capital."""
-    return text[:1].upper() + text[1:]
+    """Text that begins with a capital, unless it begins with a symbol: m_h, cap(t)."""
+    is_word = re.match(r"[a-z][a-z-]*(?=[ ,.:;]|$)", text)
+    return text[:1].upper() + text[1:] if is_word and len(is_word[0]) > 1 else text
 
 
 def joined(*parts: str) -> str:
