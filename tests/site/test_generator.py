@@ -93,7 +93,7 @@ def test_every_kind_has_words_and_the_described_ones_are_among_them():
 
 
 def test_no_page_is_there_twice(written, known):
-    paths = [x.path for part in (clauses, bugs) for x in [*part.pages(known)][:50]]
+    paths = [x.path for x in (*known.bugs.values(), *known.incidents.values())]
     assert len(paths) == len({*paths})
     assert all(path.endswith(".md") for path in (*paths, *written))
 
@@ -103,14 +103,13 @@ def test_links_lead_to_pages_that_are_written(written, known):
     there = {*written, *(f"clauses/{n}.md" for n in known.clauses)}
     there |= {bug.path for bug in known.bugs.values()} | {x.path for x in known.incidents.values()}
     for path, page in written.items():
-        for target in LINK.findall(outside_of_code(page.body, lambda x: x)):
+        targets = list[str]()
+        outside_of_code(page.body, lambda x: targets.extend(LINK.findall(x)) or x)
+        for target in targets:
             name = target.partition("#")[0]
-            if not name or name.startswith(("https:", "http:")):
-                continue
-            folder = path.rpartition("/")[0]
-            found = normpath(f"{folder}/{name}" if folder else name)
-            code = re.search(re.escape(f"]({target})"), re.sub(r"(?s)(`{3,}).*?\1", "", page.body))
-            assert found in there or not code, (path, target)
+            if name and not name.startswith("https:"):
+                folder = path.rpartition("/")[0]
+                assert normpath(f"{folder}/{name}" if folder else name) in there, (path, target)
 
 
 def test_a_guide_keeps_its_text_and_changes_its_links():
