@@ -10,17 +10,7 @@ from typing import Any
 from docs.generator.clauses import rows, source
 from docs.generator.facts import ROOT, Bug, Facts, Incident, place_of
 from docs.generator.naming import chapter, convention_path
-from docs.generator.writing import (
-    Page,
-    block,
-    code,
-    counted,
-    joined,
-    link,
-    prose,
-    sentence,
-    table,
-)
+from docs.generator.writing import Page, block, code, joined, link, prose, sentence, table, where
 from docs.generator.writing import facts as told
 from docs.generator.writing import heading as header
 from spec.kinds import KINDS
@@ -52,13 +42,17 @@ def everything(facts: Facts) -> Page:
             (link(here, x.path, x.name), prose(x.title), str(len(facts.of_incident(x.name))))
             for x in found
         )
-        parts += [header(prose(group), indexed=False), table(("class", "what goes wrong", "bugs"), cells)]
+        parts += [header(prose(group), indexed=False), _classes(cells)]
     parts += [header("Plausible bugs", indexed=False), "Nobody has reported these yet."]
     plausible = facts.of_incident("plausible")
     for about in dict.fromkeys(bug.about for bug in plausible):
         ours = [bug for bug in plausible if bug.about == about]
         parts += [header(chapter(about), indexed=False, level=3), listing(ours, here)]
     return Page(here, "Known bugs", joined(*parts), "Bugs of real attention code, by class.")
+
+
+def _classes(cells: Iterator[tuple[str, str, str]]) -> str:
+    return table(("class", "what goes wrong", "bugs"), cells)
 
 
 def listing(found: list[Bug], here: str) -> str:
@@ -121,6 +115,7 @@ def page(bug: Bug, facts: Facts) -> Page:
     x, here = bug.mistake, bug.path
     (step, replacement), *_ = x.replaced.items()
     parts = [
+        where(link(here, "bugs/index.md", "Known bugs"), source(bug, here).partition(",")[0]),
         f"# {code(x.name)}",
         f"**{prose(sentence(x.sentence))}**",
         _facts(bug, here),
@@ -183,5 +178,3 @@ def correct(replacement: Any, step: str) -> Any:
     module = __import__(f"{package}.steps", fromlist=["steps"])
     found = getattr(module, step, None)
     return found if inspect.isfunction(found) else None
-
-

@@ -1,11 +1,11 @@
-"""One page for each clause: claim, formula, reason, evidence, check, known bugs, and who breaks it."""
+"""A page for each clause: claim, formula, reason, evidence, check, known bugs, who breaks it."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from docs.generator.facts import Breach, Facts, place_of
+from docs.generator.facts import Breach, Bug, Facts, place_of
 from docs.generator.naming import (
     about_path,
     clause_path,
@@ -149,9 +149,9 @@ def _caught(clause: Clause, facts: Facts, here: str) -> str:
     return table(("bug", "what it does wrong", "reported"), rows)
 
 
-def source(bug: object, here: str) -> str:
+def source(bug: Bug, here: str) -> str:
     """Where a known bug was reported: its class, and its own report if it has one."""
-    mistake = bug.mistake  # type: ignore[attr-defined]
+    mistake = bug.mistake
     if mistake.incident == "plausible":
         return "plausible: not reported"
     found = link(here, f"bugs/{mistake.incident}.md", mistake.incident)
@@ -180,26 +180,25 @@ def _breaking(clause: Clause, facts: Facts, here: str) -> Iterator[str]:
         return
     tried = counted(tested, "implementation")
     yield f"Of {tried} in the {ledger} that could be tested with it:"
-    yield table(("implementation", "formats", "what is wrong"), map(_row(here), breaches))
+    head = ("implementation", "formats", "what is wrong")
+    yield table(head, (_row(breach, here) for breach in breaches))
 
 
-def _row(here: str):  # type: ignore[no-untyped-def]
-    def row(breach: Breach) -> tuple[str, str, str]:
-        x = breach.judged
-        name = link(here, judged_path(x), code(x.name))
-        version = plain(f" {x.library} {x.version}".rstrip())
-        crashed = any(v.outcome == "crashed" for v in breach.verdicts)
-        formats = ", ".join(dict.fromkeys(v.dtype for v in breach.verdicts))
-        words = "<br>".join(map(_told, breach.said)) or _reasons(breach)
-        return f"{name}{version}", formats, f"crashes. {words}" if crashed else words
-
-    return row
+def _row(breach: Breach, here: str) -> tuple[str, str, str]:
+    x = breach.judged
+    name = link(here, judged_path(x), code(x.name))
+    version = plain(f" {x.library} {x.version}".rstrip())
+    crashed = any(v.outcome == "crashed" for v in breach.verdicts)
+    formats = ", ".join(dict.fromkeys(v.dtype for v in breach.verdicts))
+    words = "<br>".join(map(_told, breach.said)) or _reasons(breach)
+    return f"{name}{version}", formats, f"crashes. {words}" if crashed else words
 
 
-def _told(said: object) -> str:
-    words = dict(said)  # type: ignore[call-overload]
-    kind = f"*{words['kind']}:* " if "kind" in words else ""
-    return f"{kind}{prose(capital(words.get('cause', '')) or sentence(words.get('words', '')))}"
+def _told(said: Mapping[str, str]) -> str:
+    """A cause, what it was judged to be, and what was said of it."""
+    kind = f"*{said['kind']}:* " if "kind" in said else ""
+    cause, words = said.get("cause", ""), said.get("words", "")
+    return f"{kind}{prose(capital(cause) if cause else sentence(words))}"
 
 
 def _reasons(breach: Breach) -> str:
@@ -242,5 +241,3 @@ def rows(clauses: list[Clause], facts: Facts, here: str) -> str:
             for clause in clauses
         ),
     )
-
-

@@ -45,7 +45,14 @@ def pages() -> Iterator[Page]:
     for file, path in GUIDES.items():
         text = (ROOT / file).read_text(encoding="utf-8")
         title = text.partition("\n")[0].removeprefix("# ")
-        yield Page(path, title, rewritten(text, file, path), boost=2 if "docs/" in file else 1)
+        yield Page(path, title, rewritten(text, file, path), boost=boosts(file))
+
+
+def boosts(file: str) -> float:
+    """How much search prefers it."""
+    if file == "docs/glossary.md":
+        return 4
+    return 2 if file.startswith("docs/") else 1
 
 
 def rewritten(text: str, file: str, path: str) -> str:

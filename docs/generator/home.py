@@ -41,7 +41,6 @@ def pages(facts: Facts) -> Iterator[Page]:
     body = joined(
         "# Multi-head attention, specified",
         _lead(facts),
-        _doors(facts),
         "## The definition",
         prose(f"{first} {SIZES}"),
         *map(_paragraph, rest),
@@ -59,24 +58,18 @@ def pages(facts: Facts) -> Iterator[Page]:
 
 
 def _lead(facts: Facts) -> str:
+    """What this is, with links to its main parts."""
+    clauses = link(HERE, "clauses/index.md", counted(len(facts.clauses), "clause"))
+    bugs = link(HERE, "bugs/index.md", counted(len(facts.bugs), "known bug"))
+    judged = counted(len(facts.judged), "implementation")
+    libraries = link(HERE, "implementations/index.md", judged)
+    start = link(HERE, "guides/start.md", "Check your code")
     return (
-        f"An executable specification: {counted(len(facts.clauses), 'clause')} state what "
-        "attention is. Each one has a claim, a formula, a reason, and a check that runs on your "
-        f"code. They reject {counted(len(facts.bugs), 'known bug')} and were run on "
-        f"{counted(len(facts.judged), 'implementation')} of public libraries."
+        f"An executable specification: {clauses} state what attention is. Each one has a claim, a "
+        f"formula, a reason, and a check that runs on your code. They reject {bugs}, many of which "
+        f"were reported in public, and were run on {libraries} of public libraries.\n\n"
+        f"{start}{{ .md-button .md-button--primary }}"
     )
-
-
-def _doors(facts: Facts) -> str:
-    """Links to the main parts."""
-    doors = (
-        ("guides/start.md", "Check your code", "install, run, and read the report"),
-        ("clauses/index.md", "Clauses", "what holds, and why it is believed"),
-        ("bugs/index.md", "Known bugs", "what goes wrong in real code, with reports"),
-        ("implementations/index.md", "Judged implementations", "what libraries compute"),
-    )
-    items = "\n".join(f"- **{link(HERE, to, words)}**: {text}" for to, words, text in doors)
-    return f'<div class="doors" markdown="1">\n\n{items}\n\n</div>'
 
 
 def _paragraph(text: str) -> str:
@@ -134,5 +127,5 @@ def _sections(facts: Facts) -> str:
                 str(len(ours)),
             )
         )
-    kinds = f"There are {len(KINDS)} kinds of target."
-    return joined(kinds, table(("section", "claim", "kind of target", "clauses"), cells))
+    count = f"There are {len(KINDS)} kinds of target."
+    return joined(count, table(("section", "claim", "kind of target", "clauses"), cells))

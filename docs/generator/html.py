@@ -35,7 +35,7 @@ def html(pages: Path, site: Path, menu: list[Any]) -> int:
     counted = Counted()
     logging.getLogger("mkdocs").addHandler(counted)
     try:
-        asked = {"docs_dir": str(pages), "site_dir": str(site), "nav": menu}
+        asked: dict[str, Any] = {"docs_dir": str(pages), "site_dir": str(site), "nav": menu}
         config = load_config(str(SETTINGS), **asked)
         config.plugins.on_startup(command="build", dirty=False)
         build(config)

@@ -49,7 +49,7 @@ def everything(facts: Facts) -> Page:
 
 def _kinds(facts: Facts) -> str:
     """Links to the chapters."""
-    counts = {about: 0 for about in KINDS}
+    counts = dict.fromkeys(KINDS, 0)
     for clause in facts.clauses.values():
         counts[clause.about] += 1
     return listed(

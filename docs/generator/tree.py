@@ -19,9 +19,10 @@ from docs.generator import (
     words,
 )
 from docs.generator.facts import Facts, letters
-from docs.generator.naming import clause_path, library_path, section_path, section_word
+from docs.generator.naming import clause_path, judged_path, library_path, section_path, section_word
 from docs.generator.terms import glossary
 from docs.generator.writing import Page, capital
+from spec.certification.pages.judged import Judged
 from spec.clause import Clause
 
 ASSETS = Path(__file__).parent / "assets"
@@ -96,5 +97,13 @@ def _all(folder: str, facts: Facts, part: Any) -> Menu:
 
 
 def _libraries(facts: Facts) -> Menu:
+    """Each library with what was judged of it."""
     names = sorted({x.library for x in facts.judged}, key=str.lower)
-    return [{name: library_path(name)} for name in names]
+    return [
+        {name: [library_path(name), *(_one(x) for x in facts.judged if x.library == name)]}
+        for name in names
+    ]
+
+
+def _one(x: Judged) -> dict[str, str]:
+    return {x.name: judged_path(x)}

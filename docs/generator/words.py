@@ -16,7 +16,7 @@ HERE = "guides/conditions.md"
 ABOUT = (
     "A condition describes a set of problems: where a target is wrong, or where it is to be "
     "tested. It has words and comparisons of sizes, joined by `and`, `or` and `not`: "
-    "`--where \"not causal or N >= M\"`. `no mask` is `not a mask`."
+    '`--where "not causal or N >= M"`. `no mask` is `not a mask`.'
 )
 
 

@@ -82,6 +82,11 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
     return f'<div class="facts" markdown="1">\n{cells}\n</div>'
 
 
+def where(*links: str) -> str:
+    """Where a page is: links to the lists that it is in, the widest first."""
+    return f'<p class="where" markdown="1">{" › ".join(links)}</p>'
+
+
 def listed(items: Iterable[str]) -> str:
     """Items of a list."""
     return "\n".join(f"* {item}" for item in items)

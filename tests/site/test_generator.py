@@ -5,7 +5,17 @@ from os.path import normpath
 
 import pytest
 
-from docs.generator import bugs, clauses, conventions, guides, home, judged, options, sections, words
+from docs.generator import (
+    bugs,
+    clauses,
+    conventions,
+    guides,
+    home,
+    judged,
+    options,
+    sections,
+    words,
+)
 from docs.generator.facts import LEDGER, facts
 from docs.generator.guides import outside_of_code, rewritten
 from docs.generator.terms import Glossary, glossary
@@ -13,7 +23,9 @@ from docs.generator.writing import block, capital, link, prose, sentence, table
 from spec.kinds import KINDS
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-GLOSSARY = Glossary("# G\n\n## Score\nAlso: scores.\n\nA number.\n\n## Fully masked query\n\nOne.\n")
+GLOSSARY = Glossary(
+    "# G\n\n## Score\nAlso: scores.\n\nA number.\n\n## Fully masked query\n\nOne.\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +47,13 @@ def written(known):
     return {page.path: page for page in found}
 
 
+def without_code(text):
+    """The text without its blocks of code."""
+    kept = []
+    outside_of_code(text, lambda x: kept.append(x) or x)
+    return "\n".join(kept)
+
+
 def test_the_page_of_a_clause_has_all_parts(written, known):
     body = written["clauses/M6.md"].body
     clause = known.clauses["M6"]
@@ -44,8 +63,8 @@ def test_the_page_of_a_clause_has_all_parts(written, known):
     assert "def forbidden_content_is_not_read(" in body  # the law, and not what runs it
     assert "https://github.com/HKUSTDial/flash-sparse-attention/issues/146" in body
     assert {f"`{name}`" for name in clause.catches} <= {*re.findall(r"`\w+`", body)}
-    parts = ["Formula", "Why it holds", "How it is believed", "The check", "Known bugs that it must"]
-    assert re.findall(r"^## (.+?)(?: reject.*| \{.*)?$", body, re.M)[:5] == parts
+    parts = ["Formula", "Why it holds", "How it is believed", "The check", "Known bugs that"]
+    assert re.findall(r"^## (.+?)(?: it must.*| \{.*)?$", body, re.M)[:5] == parts
 
 
 def test_the_page_of_a_clause_names_who_breaks_it(known):
@@ -103,9 +122,7 @@ def test_links_lead_to_pages_that_are_written(written, known):
     there = {*written, *(f"clauses/{n}.md" for n in known.clauses)}
     there |= {bug.path for bug in known.bugs.values()} | {x.path for x in known.incidents.values()}
     for path, page in written.items():
-        targets = list[str]()
-        outside_of_code(page.body, lambda x: targets.extend(LINK.findall(x)) or x)
-        for target in targets:
+        for target in LINK.findall(without_code(page.body)):
             name = target.partition("#")[0]
             if name and not name.startswith("https:"):
                 folder = path.rpartition("/")[0]

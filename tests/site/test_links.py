@@ -1,4 +1,4 @@
-"""The whole site as files: every link leads somewhere, ids are unique, nothing comes from elsewhere."""
+"""The whole site as files: links lead somewhere, ids are unique, nothing comes from elsewhere."""
 
 import re
 from functools import cache
@@ -43,9 +43,7 @@ class Read(HTMLParser):
 def read(site):
     """Every page of the site, by its path."""
     files = sorted(site.rglob("*.html"))
-    pages = (
-        (x.relative_to(site).as_posix(), Read(x.read_text(encoding="utf-8"))) for x in files
-    )
+    pages = ((x.relative_to(site).as_posix(), Read(x.read_text(encoding="utf-8"))) for x in files)
     return {path: page for path, page in pages if path != "404.html"}
 
 
@@ -77,7 +75,7 @@ def test_links_to_other_sites_are_whole_addresses(site):
         for target in page.links:
             parts = urlsplit(target)
             if parts.scheme or parts.netloc:
-                assert parts.scheme == "https" and "." in parts.netloc, (path, target)
+                assert target.startswith("https://"), (path, target)
 
 
 def test_everything_that_a_page_loads_is_in_the_site(site):
