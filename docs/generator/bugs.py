@@ -84,7 +84,7 @@ def incident(x: Incident, facts: Facts) -> Page:
     if clauses:
         parts += [header("Clauses that reject them", indexed=False), rows(clauses, facts, x.path)]
     parts.append(link(x.path, "bugs/index.md", "All known bugs"))
-    return Page(x.path, f"{x.name}: {x.title}", joined(*parts), x.title, boost=2)
+    return Page(x.path, f"{x.name}: {x.title}", joined(*parts), x.title, boost=3)
 
 
 def linked(text: str, facts: Facts, here: str) -> str:

@@ -86,7 +86,7 @@ def page(name: str, facts: Facts) -> Page:
         *_bugs(name, facts, here),
         link(here, "conventions/index.md", "All conventions"),
     ]
-    return Page(here, f"Convention: {name}", joined(*parts), text, boost=2)
+    return Page(here, f"Convention: {name}", joined(*parts), text, boost=6)
 
 
 def _declared(name: str, kinds: Mapping[str, tuple[str, ...]]) -> Iterator[str]:

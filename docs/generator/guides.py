@@ -51,7 +51,7 @@ def pages() -> Iterator[Page]:
 def boosts(file: str) -> float:
     """How much search prefers it."""
     if file == "docs/glossary.md":
-        return 4
+        return 6
     return 2 if file.startswith("docs/") else 1
 
 

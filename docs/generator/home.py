@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
-from dataclasses import fields
 
 from docs.generator.facts import Facts, letters
 from docs.generator.naming import chapter, section_path, section_word
+from docs.generator.problem import described, text
 from docs.generator.sections import heading
 from docs.generator.writing import (
     Page,
@@ -23,7 +23,6 @@ from docs.generator.writing import (
 )
 from docs.generator.writing import facts as told
 from spec.attention import definition
-from spec.attention.notation import Problem
 from spec.kinds import KINDS
 
 HERE = "index.md"
@@ -49,7 +48,8 @@ def pages(facts: Facts) -> Iterator[Page]:
         _code(),
         "## A problem",
         "All that one call of an attention function gets:",
-        *_problem(),
+        prose(text()),
+        told((prose(names), prose(words)) for names, words in described()),
         "## The sections",
         _sections(facts),
     )
@@ -99,16 +99,6 @@ def _code() -> str:
         "\n\n".join(inspect.getsource(getattr(definition, name)).rstrip() for name in names),
         "python",
     )
-
-
-def _problem() -> Iterator[str]:
-    """The fields of a problem, from the docstring of its class."""
-    first, rest = inspect.cleandoc(Problem.__doc__ or "").split("\n\n", 1)
-    text = " ".join(rest.partition("\n\n")[0].split())
-    names = "|".join(x.name for x in fields(Problem))
-    parts = re.split(rf"(?:^|(?<=[.)] ))((?:{names})(?:, (?:{names}))*): ", text)
-    yield prose(first)
-    yield told(zip(map(prose, parts[1::2]), map(prose, parts[2::2]), strict=True))
 
 
 def _sections(facts: Facts) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+import re
+from collections.abc import Iterator, Mapping
 
 from docs.generator.clauses import rows
 from docs.generator.facts import Facts
 from docs.generator.naming import convention_path, option_path
+from docs.generator.problem import described
 from docs.generator.writing import (
     Page,
     capital,
@@ -17,9 +20,11 @@ from docs.generator.writing import (
     outside,
     plain,
     prose,
+    sentence,
     table,
 )
 from docs.generator.writing import heading as header
+from spec.attention import definition
 from spec.attention.conventions import CONVENTIONS
 from spec.attention.deployed import LIBRARIES
 from spec.attention.libraries import OPTIONS, QUESTIONS, Option, Question
@@ -29,6 +34,11 @@ from spec.attention.options import PARAMETERS, Capability
 ABOUT = (
     "The options that kernels, frameworks and servers add to attention. Each one changes a term of "
     "the definition, so options can be combined."
+)
+MORE = (  # parameters of a target that are no option of `spec.attention.libraries`
+    ("mask", "Mask"),
+    ("scale", "Scale"),
+    ("grouped", "Grouped heads"),
 )
 NEEDED = {  # options that are no parameter
     "lse": ("returns the log-sum-exp", "has gradients through the log-sum-exp"),
@@ -40,8 +50,8 @@ def pages(facts: Facts) -> Iterator[Page]:
     """The list, and the options."""
     here = "options/index.md"
     cells = (
-        (link(here, option_path(name), capital(name)), prose(option.text))
-        for name, option in OPTIONS.items()
+        (link(here, option_path(name), capital(name)), prose(sentence(option.text)))
+        for name, option in every().items()
     )
     body = joined(
         "# Options",
@@ -55,7 +65,22 @@ def pages(facts: Facts) -> Iterator[Page]:
         listed(_sources()),
     )
     yield Page(here, "Options", body, ABOUT)
-    yield from (page(name, option, facts) for name, option in OPTIONS.items())
+    yield from (page(name, option, facts) for name, option in every().items())
+
+
+def every() -> Mapping[str, Option]:
+    """The options, by name: those of libraries, and those that every library has."""
+    words = {"grouped": definition_of("key heads"), **dict(described())}
+    by_name = {x.name: x for x in PARAMETERS}
+    more = ((title, by_name[name], words[name]) for name, title in MORE)
+    usual = {t: Option(t, x.spellings[0], text) for t, x, text in more}
+    return {**usual, **OPTIONS}
+
+
+def definition_of(words: str) -> str:
+    """The sentence of the definition that has some words."""
+    sentences = re.split(r"(?<=\.)\n", inspect.cleandoc(definition.__doc__ or ""))
+    return next(" ".join(x.split()) for x in sentences if words in x)
 
 
 def _names() -> str:
@@ -83,15 +108,16 @@ def page(name: str, option: Option, facts: Facts) -> Page:
     questions = [x for x in QUESTIONS.values() if x.about == name]
     needed = capabilities(option)
     clauses = [c for c in facts.clauses.values() if c.about == "attention" and c.needs & needed]
-    parts = [f"# Option: {prose(name)}", prose(option.text), _parameters(option)]
+    parts = [f"# Option: {prose(name)}", prose(sentence(option.text)), _parameters(option)]
     if questions:
         parts += ["## What libraries do differently", _questions(questions, here)]
-    parts += ["## Names in libraries", table(("library", "name"), called)]
+    if called:
+        parts += ["## Names in libraries", table(("library", "name"), called)]
     if clauses:
         title = header(f"Clauses that need it ({len(clauses)})", indexed=False)
         parts += [title, rows(clauses, facts, here)]
     parts.append(link(here, "options/index.md", "All options"))
-    return Page(here, f"Option: {name}", joined(*parts), option.text, boost=2)
+    return Page(here, f"Option: {name}", joined(*parts), option.text, boost=6)
 
 
 def capabilities(option: Option) -> frozenset[str]:

@@ -2,34 +2,39 @@
 
 The glossary is docs/glossary.md: a heading for each term, then a line `Also: ...` with other forms
 of it, if there are any. In each paragraph, list item and cell of a table, the first use of a term
-becomes a link. Headings, code, formulas and other links stay as they are.
+becomes a link, and so does the number of a clause. Headings, code, formulas and other links stay
+as they are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from docs.generator.facts import ROOT
-from docs.generator.naming import slug
+from docs.generator.naming import clause_path, slug
+from spec.laws import CLAUSES
 
 FILE = ROOT / "docs" / "glossary.md"
-PAGE = "glossary.md"
+GLOSSARY = "glossary"
+PAGE = f"{GLOSSARY}.md"
 ENTRY = re.compile(r"^## (.+)\n+(?:Also: (.+)\n)?", re.M)
 FENCE = re.compile(r"^ *(`{3,}|~{3,})")
 KEPT = re.compile(  # parts of a line in which no term is looked for
     r"`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<[^>]+>|&#?\w+;|https?://\S+|\[\[?[^\]]*\]"
 )
+NUMBER = r"(?<!\w)[A-Z]\d{1,2}(?!\w)"  # of a clause, perhaps
 CELL = re.compile(r"(\|)")
 UNLINKED = ("#", "<", "|--", "| ---", "    ", "\t", ":::")
 
 
 class Glossary:
-    """The terms of a glossary, and how each is written."""
+    """The terms of a glossary, and how each is written; and the numbers of clauses."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, numbers: Collection[str] = ()) -> None:
+        self.numbers = numbers
         self.forms: dict[str, str] = {}  # in lower case, with the anchor of its term
         for term, also in ENTRY.findall(text):
             for form in (term, *filter(None, (x.strip(" .") for x in also.split(",")))):
@@ -37,19 +42,19 @@ class Glossary:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Every form, the longest first, as a whole word."""
+        """Every form, the longest first, as a whole word; or what may be a number."""
         longest = sorted(self.forms, key=len, reverse=True)
-        return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest))})(?![\w-])", re.I)
+        forms = "|".join(map(re.escape, longest))
+        return re.compile(rf"(?<![\w-])(?i:{forms})(?![\w-])|{NUMBER}")
 
     def linked(self, text: str, path: str) -> str:
         """The text of a page with links to the glossary."""
-        if path == PAGE or not self.forms:
-            return text
-        to = "../" * (len(PurePosixPath(path).parts) - 1) + PAGE
-        return "".join(self._lines(text, to))
+        to = "../" * (len(PurePosixPath(path).parts) - 1)
+        return "".join(self._lines(text, to, {path.removesuffix(".md")}))
 
-    def _lines(self, text: str, to: str) -> Iterator[str]:
-        fence, used = "", set[str]()
+    def _lines(self, text: str, to: str, here: set[str]) -> Iterator[str]:
+        """Lines with links. here: what this page is about, to which it does not link."""
+        fence, used = "", {*here}
         lines = text.splitlines(keepends=True)
         start = _after_metadata(lines)
         yield from lines[:start]
@@ -61,14 +66,14 @@ class Glossary:
                 yield line
                 continue
             if not line.strip() or line.startswith(("* ", "- ", ":   ")):
-                used = set()
-            yield self._line(line, to, used)
+                used = {*here}
+            yield self._line(line, to, used, here)
 
-    def _line(self, line: str, to: str, used: set[str]) -> str:
+    def _line(self, line: str, to: str, used: set[str], here: set[str]) -> str:
         if not line.startswith("|"):
             return self._parts(line, to, used)
         cells = CELL.split(line)
-        return "".join(self._parts(cell, to, set()) for cell in cells)
+        return "".join(self._parts(cell, to, {*here}) for cell in cells)
 
     def _parts(self, text: str, to: str, used: set[str]) -> str:
         found, place = "", 0
@@ -79,11 +84,13 @@ class Glossary:
 
     def _words(self, text: str, to: str, used: set[str]) -> str:
         def link(match: re.Match[str]) -> str:
-            anchor = self.forms[match[0].lower()]
-            if anchor in used:
+            anchor = self.forms.get(match[0].lower())
+            there = f"{PAGE}#{anchor}" if anchor else clause_path(match[0])
+            known = (anchor and GLOSSARY not in used) or match[0] in self.numbers
+            if not known or there.removesuffix(".md") in used:
                 return match[0]
-            used.add(anchor)
-            return f"[{match[0]}]({to}#{anchor}){{ .term }}"
+            used.add(there.removesuffix(".md"))
+            return f"[{match[0]}]({to}{there}){{ .term }}"
 
         return self.pattern.sub(link, text)
 
@@ -97,9 +104,4 @@ def _after_metadata(lines: list[str]) -> int:
 
 def glossary() -> Glossary:
     """That of this repository."""
-    return Glossary(FILE.read_text(encoding="utf-8"))
-
-
-def terms() -> Mapping[str, str]:
-    """Every form of a term, with its anchor."""
-    return glossary().forms
+    return Glossary(FILE.read_text(encoding="utf-8"), CLAUSES)

@@ -24,7 +24,7 @@ from spec.kinds import KINDS
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 GLOSSARY = Glossary(
-    "# G\n\n## Score\nAlso: scores.\n\nA number.\n\n## Fully masked query\n\nOne.\n"
+    "# G\n\n## Score\nAlso: scores.\n\nA number.\n\n## Fully masked query\n\nOne.\n", ("M6", "S1")
 )
 
 
@@ -148,6 +148,10 @@ def test_an_entry_of_the_known_bugs_becomes_a_page_of_its_own():
     ("text", "want"),
     [
         ("Two scores, one score.\n", "Two [scores](../glossary.md#score){ .term }, one score.\n"),
+        (
+            "S1-S2 (M6), Ms1\n",
+            "[S1](../clauses/S1.md){ .term }-S2 (M6), Ms1\n",
+        ),  # on the page of M6
         ("# Scores\n", "# Scores\n"),
         ("`scores` of [scores](x.md)\n", "`scores` of [scores](x.md)\n"),
         ("```\nscores\n```\n", "```\nscores\n```\n"),
@@ -167,6 +171,10 @@ def test_words_of_the_glossary_become_links(text, want):
 def test_a_new_paragraph_links_a_word_again():
     found = GLOSSARY.linked("score\nscore\n\nscore\n", "index.md")
     assert found.count("(glossary.md#score)") == 2
+
+
+def test_the_glossary_does_not_link_to_itself():
+    assert GLOSSARY.linked("score S1\n", "glossary.md") == "score [S1](clauses/S1.md){ .term }\n"
 
 
 def test_the_glossary_has_each_form_once_and_its_links_lead_somewhere():
