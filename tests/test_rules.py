@@ -50,7 +50,7 @@ WORDS = ("pickle", "socket", "subprocess", "signal")
 FORKS = ("multiprocessing", "os.fork", "concurrent.futures.Process", "futures.Process")
 
 LINES, IMPORTS = 250, 25
-FOLDERS = ("spec", "attention_spec", "oracles", "implementations", "tests")
+FOLDERS = ("spec", "attention_spec", "oracles", "implementations", "tests", "docs")
 LONG: Mapping[str, str] = {}
 MANY: Mapping[str, str] = {
     "spec.certification.judging.examiner": "all stages meet in it: until it is divided by stage"

@@ -86,7 +86,7 @@ def test_pytest_judges_what_is_compiled_where_that_is_asked_or_written(written, 
     told = f'{table}kind = "feed-forward"\ndtypes = ["float32"]\n{written}'
     (tmp_path / "pyproject.toml").write_text(told)
     (tmp_path / "mine.py").write_text(NETWORK)
-    words = ("-q", "-p", "pytest_attention_spec", "-p", "no:cacheprovider", "-k", "F1-")
+    words = ("-v", "-p", "pytest_attention_spec", "-p", "no:cacheprovider", "-k", "F1-")
     words = ("--implementation", "mine", "--profile", "quick", *words)
     done = shell.run(*words, *asked, cwd=tmp_path, program=("-m", "pytest"))
     assert done.returncode == 1, done.stdout + done.stderr

@@ -185,7 +185,7 @@ def test_without_anything_to_judge_and_where_one_is_meant_a_line_says_so(reposit
 def test_pytest_takes_a_name_and_one_of_its_tests(repository):
     (repository / "pyproject.toml").write_text(TARGETS + MORE)
     test = "wrong::A2-query_gradient_matches_the_definition-float32"
-    words = ("-q", "-p", "pytest_attention_spec", "-p", "no:cacheprovider")
+    words = ("-v", "-p", "pytest_attention_spec", "-p", "no:cacheprovider")
     done = run("--implementation", "wrong", test, *words, program=("-m", "pytest"))
     assert done.returncode == 1, done.stdout + done.stderr
     assert f"FAILED {test}" in done.stdout

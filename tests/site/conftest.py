@@ -1,0 +1,18 @@
+"""The site, built once: in the folder that SITE names, or anew."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The folder of the whole site."""
+    if "SITE" in os.environ:
+        return Path(os.environ["SITE"])
+    from docs.generator.__main__ import main
+
+    folder = tmp_path_factory.mktemp("site")
+    assert main(["--site", str(folder / "site"), "--pages", str(folder / "pages")]) == 0
+    return folder / "site"
