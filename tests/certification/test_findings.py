@@ -17,6 +17,7 @@ from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.judgements import Judgement, unjudged
 from spec.certification.ledger.reading import loaded
+from spec.certification.results import Results
 from spec.certification.settings import Request
 from tests.certification.made import certificate, verdict
 
@@ -64,7 +65,7 @@ def test_a_table_of_several_tells_what_is_violated_from_what_merely_should_hold(
         "wrong": certificate(held, broken, *should),
     }
     monkeypatch.setattr(several, "certified", lambda request, _: made[request.target])
-    assert several.judged({name: Request(name) for name in made}, None) == 1
+    assert several.judged({name: Request(name) for name in made}, None, Results()) == 1
     table = capsys.readouterr().out.splitlines()[-4:]
     head, *rows = (line.split() for line in table)
     assert head[2:5] == ["holds", "violated", "should"]
