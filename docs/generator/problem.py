@@ -16,7 +16,7 @@ def text() -> str:
 
 
 def described() -> Sequence[tuple[str, str]]:
-    """The names of fields, with what is said about them."""
+    """The names of fields, each with its description."""
     rest = inspect.cleandoc(Problem.__doc__ or "").split("\n\n")[1]
     names = "|".join(x.name for x in fields(Problem))
     parts = re.split(rf"(?:^|(?<=[.)] ))((?:{names})(?:, (?:{names}))*): ", " ".join(rest.split()))

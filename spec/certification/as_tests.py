@@ -59,7 +59,7 @@ class Run:
     def __call__(self, shortened: Callable[[str], str] = _first) -> None:
         """Run it as a test: what is recommended, or known to fail, is an expected failure.
 
-        shortened: makes the line that pytest shows for such a failure out of all that is said.
+        shortened: makes the line that pytest shows for such a failure from its full text.
         Raises AssertionError where the clause is broken, and has to hold.
         """
         __tracebackhide__ = True

@@ -20,7 +20,7 @@ SUMMARY = "GITHUB_STEP_SUMMARY"  # the variable that names the file of a step's 
 class Results:
     """The results so far, by the name of the target.
 
-    file: where the JUnit file is written, if it is wanted. github: whether GitHub Actions is told.
+    file: where to write the JUnit file, or None. github: whether to print its annotations.
     """
 
     file: str | None = None

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from spec.backends import Unsuitable
 from spec.certification.attended import certified
-from spec.certification.ledger.certificate import Certificate
-from spec.certification.ledger.text import in_short, save_report
+from spec.certification.ledger.text import in_a_row, save_report
 from spec.certification.results import Results
 from spec.certification.settings import Request
 
@@ -46,14 +45,7 @@ def _judged(
         save_report(certificate, folder / name)
     if not certificate.passed:
         print(certificate, flush=True)
-    return certificate.exit_code, _row(name, certificate)
-
-
-def _row(name: str, certificate: Certificate) -> tuple[str, ...]:
-    """As the certificate begins, and its figures; a broken `should` is not counted as violated."""
-    musts = sum(verdict.force == "must" for verdict in certificate.failures)
-    counts = (certificate.ledger["holds"], musts, len(certificate.failures) - musts)
-    return (name, in_short(certificate), *map(str, counts), f"{certificate.timings['total']:.1f}")
+    return certificate.exit_code, (name, *in_a_row(certificate))
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> str:

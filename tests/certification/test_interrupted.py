@@ -64,10 +64,11 @@ def test_who_is_interrupted_prints_the_certificate_of_what_was_judged(number, ha
     os.killpg(hanging.pid, number)  # as a terminal does, and `timeout`
     out, said = hanging.communicate(timeout=30)
     assert (hanging.returncode, said) == (3, "")
-    assert out.startswith("attend: incomplete: passed as far as tested\n")
     assert "not run, interrupted\n" in out
     assert (tmp_path / "report" / "certificate.txt").read_text() == out.removesuffix("\n")
     found = json.loads((tmp_path / "c.json").read_text())
+    some = ": passed as far as tested" * (found["ledger"]["holds"] > 0)  # it may hang at once
+    assert out.startswith(f"attend: incomplete{some}\n")
     assert found["ledger"]["blocked"] >= 1
     assert found["ledger"]["crashed"] == found["ledger"]["violated"] == 0
     assert sum(found["ledger"].values()) == len(found["verdicts"])

@@ -1,4 +1,4 @@
-"""The site, built once: in the folder that SITE names, or anew."""
+"""The site: the one in the folder that SITE names, else one that is built for all tests."""
 
 import os
 from pathlib import Path

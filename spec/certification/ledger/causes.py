@@ -10,6 +10,7 @@ from spec.certification.judging.cause import RAISES, Cause
 from spec.certification.judging.verdict import Counterexample, Verdict
 from spec.certification.ledger.findings import Findings, grouped
 from spec.clause import section_of
+from spec.features import joined
 from spec.kind import ASKED
 from spec.kinds import kind_of
 from spec.notation import Array
@@ -39,15 +40,25 @@ def _causes(certificate: Findings) -> Iterator[str]:
     """A few lines for each cause."""
     for place, cause in enumerate(certificate.causes, start=1):
         wrong, seen = cause.problems
-        formats, count = ", ".join(cause.dtypes), len(cause.clauses)
-        by = f"fails {count} clause{'s' * (count != 1)}: {ranges(cause.clauses)} [{formats}]; on"
-        first, *more = [x for x in (cause.lens or likeness(cause), cause.told) if x]
+        first, *more = [x for x in (remedy(cause), cause.told) if x]
         lines = [filled(f"{place}. ", first), *(filled("   ", line) for line in more)]
-        hint = kind_of(certificate.about).hints.get(" and ".join(cause.features), "")
+        hint = kind_of(certificate.about).hints.get(joined(cause.features), "")
         hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else hint
         lines += [filled("   ", hint)] * bool(hint and not cause.lens)
         lines += [filled("   but for that, wrong as ", cause.besides)] * bool(cause.besides)
-        yield "\n".join([*lines, filled("   ", f"{by} {wrong} of {seen} problems")])
+        yield "\n".join([*lines, filled("   ", f"{failing(cause)}; on {wrong} of {seen} problems")])
+
+
+def remedy(cause: Cause) -> str:
+    """The change that corrects a cause, or else the known bugs that it looks like; or ""."""
+    return cause.lens or likeness(cause)
+
+
+def failing(cause: Cause) -> str:
+    """How many clauses fail for a cause, which, and in which dtypes."""
+    count = len(cause.clauses)
+    listed = f"{ranges(cause.clauses)} [{', '.join(cause.dtypes)}]"
+    return f"fails {count} clause{'s' * (count != 1)}: {listed}"
 
 
 def likeness(cause: Cause) -> str:

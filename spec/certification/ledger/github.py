@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from spec.certification.judging.verdict import Verdict
-from spec.certification.ledger.causes import likeness, ranges
+from spec.certification.ledger.causes import ranges, remedy
 from spec.certification.ledger.findings import Findings, blocks, grouped
-from spec.certification.ledger.text import applying, in_short
+from spec.certification.ledger.text import applying, in_a_row, in_short
 
 MOST = 10  # annotations of a kind that GitHub shows for a step
 HEAD = ("target", "verdict", "passes", "fails", "recommended only", "seconds")
@@ -45,7 +45,7 @@ def _errors(name: str, certificate: Findings) -> Iterator[tuple[str, str]]:
     for cause in certificate.causes:
         title = f"{name}: fails {ranges(cause.clauses)} [{', '.join(cause.dtypes)}]"
         example = cause.counterexample.message if cause.counterexample else ""
-        lines = (cause.told, cause.lens or likeness(cause), example)
+        lines = (cause.told, remedy(cause), example)
         yield title, "\n".join(line for line in lines if line)
     unexplained = [v for v in certificate.verdicts if blocks(v) and not v.causes]
     yield from _by_clause(f"{name}: fails", unexplained)
@@ -97,8 +97,5 @@ def _row(name: str, result: Result) -> tuple[str, ...]:
     if not isinstance(result, Findings):
         words = [name, f"error: {result}", *[""] * (len(HEAD) - 2)]
     else:
-        musts = sum(map(blocks, result.failures))
-        counts = (result.ledger["holds"], musts, len(result.failures) - musts)
-        seconds = f"{result.timings['total']:.1f}"
-        words = [name, in_short(result), *map(str, counts), seconds]
+        words = [name, *in_a_row(result)]
     return tuple(_escaped(word, OF_CELLS) for word in words)

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.edition import OURS, THEIRS
 from spec.certification.judging.verdict import Counterexample, Verdict
-from spec.certification.ledger.causes import likeness
+from spec.certification.ledger.causes import remedy
 from spec.certification.ledger.findings import Findings
 from spec.certification.ledger.text import in_short, outcome
 from spec.clause import section_of
@@ -118,7 +118,7 @@ def _came(verdict: Verdict, certificate: Findings) -> Iterator[Element]:
 def in_words(cause: Cause) -> Iterator[str]:
     """What is wrong, and where; then what makes it right, or else what it looks like."""
     yield cause.told
-    if fix := cause.lens or likeness(cause):
+    if fix := remedy(cause):
         yield fix
 
 

@@ -5,7 +5,7 @@ from html import escape
 
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.verdict import Counterexample
-from spec.certification.ledger.causes import likeness, ranges
+from spec.certification.ledger.causes import failing, remedy
 from spec.certification.ledger.findings import Findings
 from spec.certification.ledger.text import applying, in_short
 
@@ -32,10 +32,8 @@ def in_html(certificate: Findings) -> str:
 
 def _cause(cause: Cause) -> str:
     """What it looks like or needs, what is wrong, which clauses fail, the smallest example."""
-    first = [_tag("div", line) for line in (cause.lens or likeness(cause), cause.told) if line]
-    count = len(cause.clauses)
-    fails = f"fails {count} clause{'s' * (count != 1)}: {ranges(cause.clauses)}"
-    first.append(_tag("div", f"{fails} [{', '.join(cause.dtypes)}]"))
+    first = [_tag("div", line) for line in (remedy(cause), cause.told) if line]
+    first.append(_tag("div", failing(cause)))
     return f"<li>{''.join([*first, _example(cause.counterexample)])}</li>"
 
 

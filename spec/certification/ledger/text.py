@@ -9,7 +9,7 @@ from spec.certification.judging.judging import PARTS
 from spec.certification.judging.verdict import INTERFERED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
 from spec.certification.ledger.files import written
-from spec.certification.ledger.findings import Findings, grouped
+from spec.certification.ledger.findings import Findings, blocks, grouped
 from spec.certification.ledger.remarks import advice, by_clause, remarks
 from spec.certification.target.probing import Refusal
 from spec.clause import section_of
@@ -135,6 +135,13 @@ def in_short(certificate: Findings) -> str:
     said = ", ".join(f"{name}={value}" for name, value in certificate.declares.items())
     under = f", under conventions it declares itself: {said}" if said else ""
     return f"{_judged(certificate)}{under}"
+
+
+def in_a_row(certificate: Findings) -> tuple[str, ...]:
+    """As it begins, and its figures; a broken `should` is not counted as violated."""
+    musts = sum(map(blocks, certificate.failures))
+    counts = (certificate.ledger["holds"], musts, len(certificate.failures) - musts)
+    return (in_short(certificate), *map(str, counts), f"{certificate.timings['total']:.1f}")
 
 
 def _judged(certificate: Findings) -> str:

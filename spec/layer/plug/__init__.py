@@ -38,7 +38,8 @@ def layer(
     {"c_attn.weight": "W_q W_k W_v"}; one that has no place for W_o is completed by an output
     projection. make(A, H, bias): the layer; of G too, if heads may share keys. inputs: 3, or 1
     for self-attention. causal: "always", or "optional". rotary: "halves" or "interleaved", if
-    the layer rotates queries and keys itself. masks, given: what a call is told (see `described`).
+    the layer rotates queries and keys itself. masks, given: further arguments of a call
+    (`described`).
     Raises Unsuitable: a description that makes no sense, an unknown backend or dtype, or one
     that has no layers.
     """
