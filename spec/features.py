@@ -34,6 +34,7 @@ COMPARED: Mapping[str, Callable[[int, int], bool]] = {
 CONTRARY = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "=": "!=", "==": "!=", "!=": "="}
 COMPARISON = re.compile(r"([A-Z]) *(?:% *(\d+) *)?([<>]=?|==?|!=) *([A-Z]|\d+)")
 TOKEN = re.compile(r"\(|\)|\b(?:and|or|not)\b")
+IS_NO = " is no "
 ASKED = " asked for"  # ends a word that names a function
 THRESHOLDS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 MULTIPLES = (2, 4, 8, 16, 64)
@@ -104,6 +105,8 @@ class Vocabulary:
             if atom.startswith("no ") and f"{article} {atom[3:]}" in self.words:
                 absent = self.words[f"{article} {atom[3:]}"]
                 return lambda problem, _: not absent(problem)
+        if (contrary := atom.replace(" is a ", IS_NO)) in self.words:
+            return lambda problem, _: not self.words[contrary](problem)
         if atom.endswith(ASKED):
             function = atom.removesuffix(ASKED)
             without = {f"{article} {function[3:]}" for article in ("a", "an")}
@@ -236,6 +239,8 @@ def negated(feature: str) -> str:
         return f"{'an' if rest[0] in 'aeiou' else 'a'} {rest}"
     if first in ("a", "an"):
         return f"no {rest}"
+    if IS_NO in feature:
+        return feature.replace(IS_NO, " is a ")
     found = COMPARISON.fullmatch(feature)
     return f"not {feature}" if found is None else feature.replace(found[3], CONTRARY[found[3]])
 

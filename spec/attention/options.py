@@ -18,7 +18,7 @@ import numpy as np
 
 from spec.attention import small, texts
 from spec.attention.notation import UNBOUNDED, Problem
-from spec.attention.parameter import UNITS, Option, Parameter, bounded, mates, or_zero
+from spec.attention.parameter import OF_KEYS, UNITS, Option, Parameter, bounded, mates, or_zero
 from spec.subject import Backward
 
 
@@ -71,9 +71,16 @@ class Capability(StrEnum):
     QUERIES = "takes more than one query"
 
 
-MASK = Parameter("mask", "a mask", ("attn_mask", "mask"), added=("bias", "attn_bias"))
+MASK = Parameter(
+    "mask",
+    "a mask",
+    ("attn_mask", "mask", "attention_mask", *OF_KEYS),
+    own=OF_KEYS,
+    added=("bias", "attn_bias"),
+)
 CAUSAL = Parameter("causal", "causal", ("is_causal", "causal"), neutral=False)
-SCALE = Parameter("scale", "a scale", ("scale", "softmax_scale", "sm_scale"), plainer=(1.0,))
+SCALES = ("scale", "softmax_scale", "sm_scale", "scaling")
+SCALE = Parameter("scale", "a scale", SCALES, plainer=(1.0,))
 WINDOW = Parameter(
     "window",
     "a window",

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from spec.attention.notation import Problem, Window
-from spec.notation import HALF
+from spec.notation import HALF, Array
 from spec.subject import Refused
 
 
@@ -143,3 +145,17 @@ def with_itself(window: Window, problem: Problem) -> int:
 
 # Names of a window whose values have other units.
 UNITS = {"local_window_size": beside, "sliding_window": with_itself}
+
+
+def padding_keys(mask: Array, problem: Problem) -> Array:
+    """A boolean mask (B, 1, 1, M) as torch.nn.MultiheadAttention takes it: (B, M), True is padding.
+
+    Raises Refused if the mask has another shape, or is additive.
+    """
+    if mask.dtype != bool or mask.shape != (problem.B, 1, 1, problem.M):
+        raise Refused("a key padding mask is boolean and (B, M)")
+    return np.asarray(~mask[:, 0, 0])
+
+
+# Names of a mask that masks keys for all queries alike.
+OF_KEYS = {"key_padding_mask": padding_keys}

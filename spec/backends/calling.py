@@ -5,6 +5,7 @@ in its docstring. Parameters are matched by name; a required one that nobody kno
 target. What is wrong is said in one line (`Unsuitable`) before anything is judged.
 """
 
+import ast
 import functools
 import inspect
 import re
@@ -24,6 +25,7 @@ Wrapper = TypeVar("Wrapper")
 BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
+UNTESTED = "not tested: "  # begins a note
 UNFILLED = "which cannot be filled: give it a default, or wrap the target in a function without it"
 
 
@@ -88,9 +90,17 @@ def _documented(function: Callable[..., Any]) -> Parameters:
             parameters[name] = inspect.Parameter(
                 name,
                 inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=default if default else inspect.Parameter.empty,
+                default=_value(default) if default else inspect.Parameter.empty,
             )
     return parameters
+
+
+def _value(written: str) -> Any:
+    """The value of a literal; an Ellipsis for anything else."""
+    try:
+        return ast.literal_eval(written.strip())
+    except (ValueError, SyntaxError):
+        return ...
 
 
 def by_place(parameters: Parameters, number: int) -> list[str]:
@@ -109,7 +119,10 @@ def spelled(names: Sequence[str], parameters: Parameters) -> str | None:
 
 
 def matched(
-    title: str, parameters: Parameters, spellings: Mapping[str, Sequence[str]]
+    title: str,
+    parameters: Parameters,
+    spellings: Mapping[str, Sequence[str]],
+    advice: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Our name of an option -> the function's name of it, of those that it takes.
 
@@ -119,7 +132,7 @@ def matched(
     found = {ours: name for ours, name in named.items() if name is not None}
     for other, parameter in parameters.items():
         if required(parameter) and other not in found.values():
-            raise Unsuitable(f"{title} requires a parameter {other!r}, {UNFILLED}")
+            raise Unsuitable(required_and_unknown(title, other, advice))
     return found
 
 
@@ -131,10 +144,20 @@ def unused(function: Any, parameters: Parameters, taken: Iterable[str]) -> tuple
     return tuple(n for n, p in parameters.items() if n not in passed and p.kind not in VARIADIC)
 
 
-def named(parameters: Iterable[str]) -> tuple[str, ...]:
-    """The note that names parameters which were not used, if there are any."""
-    words = ", ".join(parameters)
-    return (f"has parameters that were not used: {words}",) if words else ()
+def named(parameters: Iterable[str], advice: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The note that names parameters which are not tested, if there are any.
+
+    advice: for some of them, what would test them.
+    """
+    told = advice or {}
+    words = [f"{name} ({told[name]})" if name in told else name for name in parameters]
+    what = f"the parameter{'s' * (len(words) > 1)}"
+    return (f"{UNTESTED}{what} {', '.join(words)}",) if words else ()
+
+
+def required_and_unknown(title: str, name: str, advice: Mapping[str, str] | None = None) -> str:
+    """The error for a parameter that every call must pass, and that no problem has."""
+    return f"{title} requires a parameter {name!r}, {(advice or {}).get(name, UNFILLED)}"
 
 
 @contextmanager

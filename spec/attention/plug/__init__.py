@@ -10,6 +10,7 @@ from spec.attention.plug.layouts import LAYOUTS, USUAL, laid
 from spec.attention.plug.packing import CHOICES
 from spec.attention.plug.signature import signature_of
 from spec.attention.plug.spelling import SPELLINGS
+from spec.attention.plug.untested import ADVICE
 from spec.attention.plug.wrapping import Wrapped
 from spec.attention.record import Implementation
 from spec.backends import known
@@ -80,7 +81,10 @@ def implementation(
             **(conventions or getattr(function, "conventions", {})),
         },
         origin=origin,
-        notes=(*([f"takes arrays {wrapped.layout.words}"] * carries), *named(signature.unused)),
+        notes=(
+            *([f"takes arrays {wrapped.layout.words}"] * carries),
+            *named(signature.unused, ADVICE),
+        ),
         **_beside(wrapped, others),
     )
 

@@ -13,19 +13,20 @@ import numpy as np
 
 from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS, MASK, OPTIONS, PARAMETERS, SEGMENTS, Capability
-from spec.attention.parameter import Parameter
+from spec.attention.parameter import OF_KEYS, Parameter
 from spec.attention.plug.packing import PACKING
 from spec.attention.plug.paging import PAGING
 from spec.attention.plug.serving import carried_of
 from spec.attention.plug.spelling import Spelling
+from spec.attention.plug.untested import ADVICE
 from spec.attention.texts import BOTH, LENGTHS
 from spec.backends.calling import (
-    UNFILLED,
     Parameters,
     by_place,
     matched,
     parameters_of,
     required,
+    required_and_unknown,
     spelled,
     unused,
 )
@@ -53,7 +54,11 @@ RETURNING: Mapping[str, bool] = {
 TAUGHT = ("dlse", "grad_lse")  # what a backward pass calls the cotangent of the log-sum-exp
 TOLD = frozenset(parameter for parameter in PARAMETERS if parameter.told)
 # What cannot be said to who is told of segments otherwise.
-LACKS: Mapping[str, str] = {BOTH: Capability.OTHERS, **dict.fromkeys(LENGTHS, Capability.LABELS)}
+LACKS: Mapping[str, tuple[str, ...]] = {
+    BOTH: (Capability.OTHERS,),
+    **dict.fromkeys(LENGTHS, (Capability.LABELS,)),
+    **dict.fromkeys(OF_KEYS, (Capability.FORMS, Capability.BIAS)),
+}
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,8 @@ class Signature:
     @property
     def _untold(self) -> set[str]:
         """The kinds of problem that there is a parameter for, and no way to say."""
-        return {LACKS[name] for name in self.options.values() if name in LACKS}
+        found = {lack for name in self.options.values() for lack in LACKS.get(name, ())}
+        return found - ({Capability.BIAS} if self.added else set())
 
     def keywords(self, problem: Problem, arrays: Mapping[str, Any]) -> dict[str, Any]:
         """The options that are asked for; `arrays` by name as the function is to see them.
@@ -128,10 +134,14 @@ class Signature:
 
     def whole(self, name: str, problem: Problem) -> Array:
         """An array of integers, or what the function is told in its place. Raises Refused."""
+        own = self.renamed(name, problem)
+        return getattr(problem, name).astype(np.int32) if own is None else own
+
+    def renamed(self, name: str, problem: Problem) -> Array | None:
+        """An array as a parameter takes it whose name means something else. Raises Refused."""
         (parameter,) = (p for p in ARRAYS if p.name == name)
-        x = parameter.value(problem)
-        own = parameter.own.get(self.options.get(name, ""))
-        return x.astype(np.int32) if own is None else own(x, problem)
+        own = parameter.own.get(self._called(parameter, problem))
+        return None if own is None else np.asarray(own(parameter.value(problem), problem))
 
     def _written(self, parameter: Parameter, problem: Problem, name: str) -> Any:
         """A value as the function has it that calls it by this name."""
@@ -191,7 +201,9 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     arrays, taken = _arrays(parameters, roles, name)
     left = {n: p for n, p in parameters.items() if n not in taken}
     usual = {p.name: p.spellings for p in PARAMETERS}
-    options = matched(name, left, usual | {"added": MASK.added, **PACKING, **PAGING})
+    options = matched(
+        name, _of_values(left), usual | {"added": MASK.added, **PACKING, **PAGING}, ADVICE
+    )
     demanded = frozenset(ours for ours, n in options.items() if required(left[n]))
     defaults = {ours: left[n].default for ours, n in options.items()}
     returning = spelled([*RETURNING], left)
@@ -200,12 +212,17 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     passed = (*options.values(), *carried.values(), *filter(None, (added, returning, taught)))
     alone = unused(function, left, passed)
     for other in (x for x in alone if required(left[x])):
-        raise Unsuitable(f"{name} requires a parameter {other!r}, {UNFILLED}")
+        raise Unsuitable(required_and_unknown(name, other, ADVICE))
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         options = {ours: spellings[0] for ours, spellings in usual.items()} | options
     return Signature(
         arrays, options, demanded, defaults, alone, added, returning, taught=taught, carried=carried
     )
+
+
+def _of_values(parameters: Parameters) -> Parameters:
+    """Those that take arrays or numbers: the default of others is a word, as in mask="causal"."""
+    return {n: p for n, p in parameters.items() if not isinstance(p.default, str)}
 
 
 def _arrays(

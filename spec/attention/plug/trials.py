@@ -12,7 +12,7 @@ import numpy as np
 
 from spec.attention.notation import Problem
 from spec.attention.options import OPTIONS, SINGLE, SIZES, Capability, kinds_of
-from spec.attention.small import OF_ONE_TEXT, TAKING_TURNS
+from spec.attention.small import OF_ONE_TEXT, PADDED, TAKING_TURNS
 from spec.entries import eighths
 
 
@@ -70,7 +70,7 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
     idle = np.tri(4, k=1, dtype=bool)
     idle[2] = False
     return {
-        "mask-means": (plain.but(mask=half),),
+        "mask-means": (plain.but(mask=half), plain.but(mask=PADDED)),
         "grouping": (square(dtype, H=6, G=2),),
         "causal": (core(dtype, N=3).but(causal=True),),
         "window-alignment": (core(dtype, N=3).but(window=(1, 1)),),

@@ -139,7 +139,10 @@ class Wrapped:
             return self.layout.of(problem).put(x, "")
         if name in WHOLE:
             return self.signature.whole(name, problem)
-        return self.layout.mask(x, problem.B, problem.H) if name == "mask" else x
+        if name != "mask":
+            return x
+        own = self.signature.renamed(name, problem)
+        return self.layout.mask(x, problem.B, problem.H) if own is None else own
 
     def _apply(self, problem: Problem, arrays: list[Any]) -> Any:
         return self._call(problem, arrays, self._options(problem))

@@ -4,6 +4,7 @@ import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
+from spec.backends.calling import UNTESTED
 from spec.certification.judging.edition import OURS, THEIRS
 from spec.certification.judging.judging import PARTS
 from spec.certification.judging.verdict import INTERFERED, Verdict
@@ -90,12 +91,13 @@ def _head(certificate: Findings) -> str:
         *[f"target        {certificate.source}"] * bool(certificate.source),
         f"clauses       {applying(certificate)}",
         *_raising(certificate),
+        *(line for note in certificate.notes if _says_untested(note) for line in _not_tested(note)),
         f"conventions   {named or 'all default'}",
         f"with          {', '.join(told.values())}",
         *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
         *[f"compiled      {certificate.compiled}"] * bool(certificate.compiled),
         f"profile       {certificate.profile}, seed {certificate.seed}",
-        *(f"note          {note}" for note in certificate.notes),
+        *(f"note          {note}" for note in certificate.notes if not _says_untested(note)),
     ]
     return "\n".join(lines)
 
@@ -118,9 +120,18 @@ def applying(certificate: Findings) -> str:
 def _raising(certificate: Findings) -> list[str]:
     """A line for what raises an exception in all tests, and so was not tested."""
     words = [_untested(r) for r in certificate.refusals if not r.crashed]
-    known = f"not tested    as it raises an exception: {', '.join(dict.fromkeys(words))}"
-    wrapped = textwrap.wrap(known, WIDTH, subsequent_indent=" " * 14, break_on_hyphens=False)
-    return wrapped if words else []
+    known = f"{UNTESTED}as it raises an exception: {', '.join(dict.fromkeys(words))}"
+    return _not_tested(known) if words else []
+
+
+def _says_untested(note: str) -> bool:
+    return note.startswith(UNTESTED)
+
+
+def _not_tested(words: str) -> list[str]:
+    """The lines for something that was not tested."""
+    line = f"not tested    {words.removeprefix(UNTESTED)}"
+    return textwrap.wrap(line, WIDTH, subsequent_indent=" " * 14, break_on_hyphens=False)
 
 
 def _untested(refusal: Refusal) -> str:

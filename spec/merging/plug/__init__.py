@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from spec.backends.calling import (
-    UNFILLED,
     Parameters,
     by_place,
     named,
@@ -25,6 +24,7 @@ from spec.backends.calling import (
     plugged,
     probing,
     required,
+    required_and_unknown,
     spelled,
     unused,
 )
@@ -101,7 +101,7 @@ def _called(target: Callable[..., Any], title: str) -> Mapping[str, str]:
         found = dict(zip(INPUTS, first, strict=True))
     for name, parameter in parameters.items():
         if required(parameter) and name not in found.values():
-            raise Unsuitable(f"{title} requires a parameter {name!r}, {UNFILLED}")
+            raise Unsuitable(required_and_unknown(title, name))
     return found
 
 
