@@ -148,9 +148,9 @@ UNITS = {"local_window_size": beside, "sliding_window": with_itself}
 
 
 def padding_keys(mask: Array, problem: Problem) -> Array:
-    """A boolean mask (B, 1, 1, M) as torch.nn.MultiheadAttention takes it: (B, M), True is padding.
+    """A boolean mask of keys alone, (B, M): True is padding, as in torch.nn.MultiheadAttention.
 
-    Raises Refused if the mask has another shape, or is additive.
+    Raises Refused if the mask is not of shape (B, 1, 1, M), or additive.
     """
     if mask.dtype != bool or mask.shape != (problem.B, 1, 1, problem.M):
         raise Refused("a key padding mask is boolean and (B, M)")
