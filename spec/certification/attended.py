@@ -35,7 +35,8 @@ def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterat
         supervisor.now_and_then = keeping(supervisor, file)
     wanted = True
     try:
-        with progress(stream) as supervisor.bench.report, stopping(supervisor.stop):
+        with progress(stream) as shown, stopping(supervisor.stop):
+            supervisor.bench.report, supervisor.bench.announce = shown.report, shown.announce
             yield
     except KeyboardInterrupt:
         wanted = False  # who has seen enough is shown no more

@@ -5,34 +5,46 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from spec.certification.isolation.workbench import Report
 from spec.certification.judging.verdict import Verdict
 
 CLEAR = "\r\x1b[K"
 EVERY = 10.0  # seconds between two lines where there is no terminal
 
 
-@contextmanager
-def progress(stream: TextIO, every: float = EVERY) -> Iterator[Report]:
-    """A function to call after each verdict. A terminal's line is gone at the end."""
-    live, violated, said = stream.isatty(), 0, time.monotonic()
-    before, after = (CLEAR, "") if live else ("", "\n")
+class Progress:
+    """Writes to a stream how far a run is; every: seconds between two lines of a file."""
 
-    def report(verdict: Verdict, done: int, total: int) -> None:
-        nonlocal violated, said
-        violated += verdict.outcome == "violated"
-        if live or time.monotonic() - said >= every:
-            said = time.monotonic()
+    def __init__(self, stream: TextIO, every: float) -> None:
+        self.stream, self.every, self.live = stream, every, stream.isatty()
+        self.violated, self.said = 0, time.monotonic()
+
+    def report(self, verdict: Verdict, done: int, total: int) -> None:
+        """Another verdict."""
+        self.violated += verdict.outcome == "violated"
+        if self.live or time.monotonic() - self.said >= self.every:
+            self.said = time.monotonic()
             words = f"{done:>4}/{total} {verdict.clause} {verdict.dtype}"
-            stream.write(f"{before}{words}{f', {violated} violated' if violated else ''}{after}")
-            stream.flush()
+            words += f", {self.violated} violated" * bool(self.violated)
+            self.write(f"{CLEAR}{words}" if self.live else f"{words}\n")
 
-    if live:
-        stream.write("loading and probing ...")
-        stream.flush()
+    def announce(self, words: str) -> None:
+        """A line that stays."""
+        self.write(f"{CLEAR * self.live}{words}\n")
+
+    def write(self, text: str) -> None:
+        """Something that is seen at once."""
+        self.stream.write(text)
+        self.stream.flush()
+
+
+@contextmanager
+def progress(stream: TextIO, every: float = EVERY) -> Iterator[Progress]:
+    """What to tell of a run. A terminal's line is gone at the end."""
+    shown = Progress(stream, every)
+    if shown.live:
+        shown.write("loading and probing ...")
     try:
-        yield report
+        yield shown
     finally:
-        if live:
-            stream.write(CLEAR)
-            stream.flush()
+        if shown.live:
+            shown.write(CLEAR)

@@ -35,7 +35,7 @@ class Profile:
     target that has not come back from a call counts as hanging, `COMPILING` times as many where it
     compiles. diagnosis: seconds for finding causes, for which so many problems are `drawn` in each
     format. palette, programs: of a target that compiles: of how many shapes it is asked some, and
-    how many programs that may cost.
+    how many programs that may cost; further: the share of them for each format after the first.
     """
 
     name: Reach
@@ -46,6 +46,7 @@ class Profile:
     drawn: int
     palette: int
     programs: int
+    further: float = 1.0
 
 
 QUICK = Profile(
@@ -57,6 +58,7 @@ QUICK = Profile(
     drawn=100,
     palette=24,
     programs=80,
+    further=0.5,
 )
 STANDARD = Profile(
     name="standard",

@@ -12,7 +12,7 @@ from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import series
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.judging import scope_for
-from spec.certification.judging.palette import planned
+from spec.certification.judging.sampled import planned
 from spec.certification.judging.witness import Witness
 from spec.certification.settings import QUICK, Request
 from spec.certification.target.deviations import Deviations

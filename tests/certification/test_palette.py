@@ -1,5 +1,6 @@
 """Whoever compiles a program for each shape is asked in few, with numbers of each clause."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,8 +58,18 @@ def test_what_compiles_is_asked_in_few_shapes_and_certified(clauses, tmp_path, m
     done = shell.run("certify", COMPILING, *shell.FEW, "--specification", clauses)
     assert done.returncode == 0, done.stdout
     assert "note          compiles for each shape, and is asked in " in done.stdout
+    assert re.search(r"^compiles about \d+ programs, \d+ s$", done.stderr, re.MULTILINE)
     met = {*(tmp_path / "met").read_text().splitlines()}
     assert len(met) <= PROFILES["quick"].programs + BESIDES
+
+
+def test_another_dtype_is_given_a_share_of_the_programs_and_something_for_each_clause(maskless):
+    subject, chosen = maskless
+    half = chosen.part(0.5)
+    assert half.keys() == subject.palette.keys()
+    assert all(shapes == subject.palette[n][: len(shapes)] for n, shapes in half.items())
+    assert sum(map(len, half.values())) < sum(map(len, subject.palette.values()))
+    assert chosen.part() == subject.palette
 
 
 def test_processes_of_a_run_share_the_programs_of_jax_and_leave_none(tmp_path, monkeypatch):

@@ -2,7 +2,10 @@
 
 import io
 
+import pytest
+
 from spec import CLAUSES
+from spec.certification.judging.cost import Cost
 from spec.certification.judging.verdict import unrun
 from spec.certification.progress import progress
 
@@ -14,9 +17,9 @@ class Terminal(io.StringIO):
 
 def told(stream: io.StringIO, every: float) -> str:
     """What is written of two verdicts, the second a violation as far as it is concerned."""
-    with progress(stream, every) as report:
+    with progress(stream, every) as shown:
         for done, outcome in enumerate(("holds", "violated"), start=1):
-            report(unrun(CLAUSES["K2"], "float32", outcome, ""), done, 2)  # type: ignore[arg-type]
+            shown.report(unrun(CLAUSES["K2"], "float32", outcome, ""), done, 2)  # type: ignore[arg-type]
     return stream.getvalue()
 
 
@@ -36,3 +39,22 @@ def test_the_line_of_a_terminal_changes_and_is_gone_at_the_end() -> None:
         "   2/2 K2 float32, 1 violated",
     ]
     assert last == ""
+
+
+def test_a_line_that_is_announced_stays() -> None:
+    for stream, written in ((io.StringIO(), ""), (Terminal(), "loading and probing ...\r\x1b[K")):
+        with progress(stream, every=60) as shown:
+            shown.announce("compiles about 80 programs")
+        assert stream.getvalue().startswith(f"{written}compiles about 80 programs\n")
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        (Cost(1, 80, 80, 0.25), "compiles about 80 programs, 20 s"),
+        (Cost(2, 120, 80, 0.0), "120 programs for 2 dtypes (for one, as with --dtype float32: 80)"),
+        (Cost(4, 200, 80, 1.0), "200 programs, 3 min for 4 dtypes (for one, as with --dtype float"),
+    ],
+)
+def test_what_compiling_costs_is_told_in_programs_and_time(cost: Cost, words: str) -> None:
+    assert words in str(cost)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.experiments import Each, changed, one_by_one
+from spec.certification.diagnosing.experiments import Each, changed, of_lengths, one_by_one
 from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
@@ -31,6 +31,7 @@ from spec.sizes import Reach
 from spec.subject import Refused, Subject
 from spec.trial import broken, tried
 
+FEW = (1, 2, 7, 64, 129)  # lengths: small ones, an odd one, a multiple and a long one
 ANOTHER = 0x5EED  # a seed: problems are not those that clauses were judged on
 MADE = 0.3
 
@@ -187,9 +188,26 @@ class Evidence:
         return self.problems[key]
 
     def neighbours(self, lead: Lead, problem: Any, lengths: Sequence[int]) -> list[Row]:
-        """A problem with one thing changed, in each way that there is, and in these lengths."""
-        others = [*changed(self.kind, problem, (*self.subjects,), lengths)]
-        return [replace(row, weight=MADE) for row in self.rows(lead, others)]
+        """A problem with one thing changed, in each way that there is, and in these lengths.
+
+        What compiles for each shape is asked in few lengths of each axis at first, and in the
+        others only where these are not answered alike.
+        """
+        few = [x for x in FEW if x in lengths] if self.sampled else lengths
+        others = changed(self.kind, problem, (*self.subjects,), few)
+        rows = self.rows(lead, [*others])
+        for letter in problem.letters if self.sampled else "":
+            size = getattr(problem, letter)
+            along = {row.how for row in rows if getattr(row.problem, letter) != size}
+            if along - {lead.how}:
+                more = of_lengths(problem, letter, [x for x in lengths if x not in FEW])
+                rows += self.rows(lead, [*more])
+        return [replace(row, weight=MADE) for row in rows]
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the target compiles for each shape."""
+        return any(subject.palette for subject in self.subjects.values())
 
     def way_down(
         self, lead: Lead, accepts: Callable[[Row], bool], most: int, numbers: bool = False

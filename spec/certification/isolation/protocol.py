@@ -29,7 +29,7 @@ BESIDE: Mapping[str, tuple[set[str], set[str]]] = {  # what stands beside a word
     "probing": (set(), set()),
     "unsuitable": (set(), set()),
     "answering": (set(), set()),
-    "survey": ({"probed", "order"}, set()),
+    "survey": ({"probed", "order"}, {"cost"}),
     "verdict": ({"order"}, {"notes", "after"}),
     "diagnosis": ({"beside", "order"}, set()),
 }
@@ -40,6 +40,7 @@ HELD: Mapping[str, Any] = {
     "notes": tuple[str, ...],
     "after": float,
     "beside": float,
+    "cost": tuple[int, float, float, float],
 }
 
 

@@ -144,7 +144,7 @@ class Supervisor:
 
     def _surveyed(self, child: Child, message: Mapping[str, Any]) -> None:
         found = read_survey(message, self.request, self.clauses)
-        self.bench.know(message["probed"])
+        self.bench.know(message["probed"], message.get("cost"))
         self.survey = with_crashes(found, self.bench.lost)
         self.bench.plan = Plan.of(self.survey.items, self.request, self.clauses)
         self.crew.let_go(child)

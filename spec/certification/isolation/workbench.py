@@ -4,7 +4,7 @@ A child that dies or falls silent leaves the verdict `crashed` on its clause, an
 on with the rest. Who probes, or looks for causes, is no business of the bench.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from spec.certification.isolation.child import Child
@@ -12,6 +12,7 @@ from spec.certification.isolation.copying import leaving
 from spec.certification.isolation.crew import Crew
 from spec.certification.isolation.guard import Crash
 from spec.certification.isolation.protocol import read, read_verdict
+from spec.certification.judging.cost import Cost
 from spec.certification.judging.plan import Item, Plan
 from spec.certification.judging.verdict import INTERFERED, Verdict, unrun
 from spec.clause import Clause
@@ -30,15 +31,18 @@ class Workbench:
     def __init__(self, crew: Crew, clauses: Mapping[str, Clause]) -> None:
         self.crew, self.clauses = crew, clauses
         self.report: Report = lambda *_: None
+        self.announce: Callable[[str], None] = lambda _: None
         self.lost: list[Crash] = []
         self.probed: Mapping[str, Any] | None = None
         self.plan = Plan(())
         self.notes: dict[str, int] = {}
         self.crashes: list[Item] = []
 
-    def know(self, probed: Mapping[str, Any]) -> None:
-        """What probing found; who compiles has more time from now on."""
+    def know(self, probed: Mapping[str, Any], cost: Sequence[float] | None = None) -> None:
+        """What probing found; who compiles has more time from now on. cost: of compiling."""
         self.probed = probed
+        if cost is not None:
+            self.announce(str(Cost(int(cost[0]), *cost[1:])))
         self.crew.compiles |= any(left["palette"] for left in probed["by_dtype"].values())
 
     def hand_out(self, items: Iterable[Item]) -> None:

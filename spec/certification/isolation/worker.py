@@ -116,7 +116,9 @@ def main() -> None:
     if known is None and not dies:
         examiner.plan(lambda: _tell(told, {"probing": {}}))
         found = {"survey": examiner.survey().to_json(), "probed": examiner.probed.to_json()}
-        _tell(told, {**found, "order": wanted["order"]})
+        cost = examiner.probed.cost
+        said = {} if cost is None else {"cost": cost}
+        _tell(told, {**found, **said, "order": wanted["order"]})
         return
     pulse.forgets = not examiner.probed.sampled
     examiner.inference = not wanted["gradients"]

@@ -16,9 +16,9 @@ from spec.certification.explaining.script import ONCE, Again, script
 from spec.certification.judging.binding import unbound
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.judging import Finding, judged, scope_for
-from spec.certification.judging.palette import planned
 from spec.certification.judging.plan import FEW, in_turn
 from spec.certification.judging.replaying import BREAKS, replayed, word
+from spec.certification.judging.sampled import planned
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import ITSELF, Counterexample, Verdict, unrun
 from spec.certification.judging.witness import Witness

@@ -13,7 +13,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -25,7 +24,6 @@ from spec.certification.judging.drawing import drawn
 from spec.certification.judging.given import Asked, Calls, Given, Shapes, programs_of
 from spec.certification.judging.judging import scope_for
 from spec.certification.settings import Profile
-from spec.certification.target.probing import Probed
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.features import Test
@@ -42,45 +40,9 @@ SLOW, TIMES = 0.02, 3.0  # seconds of a first call, which is so many times the s
 # are the same in each process, as a target may remember what it was asked.
 NEW_SHAPES = Stream(seed_of("shapes that no target was asked for"))
 AMONG = 8  # times as many numbers are looked at as a palette has
-WHY = (
-    "compiles for each shape, and is asked in {} of them",
-    "is compiled, and is asked in {} shapes",
-)
 CLAUSES = 140  # that the programs of a profile are meant for; each further one adds one
 AT_FIRST = 6  # shapes of the definition's clause, before what each clause needs has used all up
 CHEAP = 0.05  # of a program: what is asked for already is not worth more than this
-
-
-def planned(
-    kind: Kind,
-    clauses: Mapping[str, Clause],
-    probed: Probed,
-    profile: Profile,
-    seed: int,
-    bounds: Bounds,
-    beat: Callable[[], None],
-) -> Probed:
-    """What is left to judge, with palettes if it compiles: the same where it answers the same.
-
-    clauses: all of them by number. bounds: where it is judged. beat: is called before each clause.
-    What is judged as compiled compiles, in whichever way: one that takes any shape has a program
-    for each set of options.
-    """
-    first = clauses.get(kind.definition)
-    found: dict[str, Subject] = {}
-    known: dict[Any, Mapping[str, tuple[int, ...]]] = {}
-    notes: dict[str, None] = {}
-    for dtype, subject in probed.by_dtype.items():
-        planner = Planner(kind, subject, first, profile, seed, bounds, beat) if first else None
-        if planner is None or not (found or subject.compiled or planner.compiles()):
-            return probed
-        bound = [clause for clause in clauses.values() if clause.binds(subject)]
-        key = subject.answers, subject.differentiates, *sorted(subject.multiples.items())
-        if key not in known:
-            known[key] = planner.palette(bound)
-            notes[WHY[bool(subject.compiled)].format(planner.shapes)] = None
-        found[dtype] = subject.but(palette=known[key])
-    return replace(probed, by_dtype=found, notes=(*probed.notes, *notes))
 
 
 class Planner:
@@ -107,6 +69,8 @@ class Planner:
         self.groups = {group(kind, name) for name in self.truth.offered}
         self.known: set[tuple[str, Shapes]] = set()
         self.left = profile.programs
+        self.given: list[tuple[str, int, int]] = []  # to a clause: a shape, and its new programs
+        self.pace = 0.0  # seconds that a program takes, once it was timed
         self.wanted = Counter[tuple[str, Shapes]]()  # by how many clauses
         every = kind.mistakes.items()
         self.wrong = {name: kind.features.sentence(m.where) for name, m in every if m.where}
@@ -116,6 +80,11 @@ class Planner:
     def shapes(self) -> int:
         """How many shapes and options are asked for so far."""
         return len({shapes for _, shapes in self.known})
+
+    @property
+    def spent(self) -> int:
+        """How many programs are planned."""
+        return sum(price for _, _, price in self.given)
 
     def compiles(self) -> bool:
         """Whether what is asked of a shape for the first time takes far longer than again.
@@ -127,6 +96,7 @@ class Planner:
         while slow < TRIED and fast <= TRIED:
             problem = self._problem(self.first, shape := NEW_SHAPES.word(), shape, "small")
             (seconds, made), (again, more) = self._timed(problem), self._timed(problem)
+            self.pace = max(self.pace, seconds)
             if made > more:  # the compiler tells, so that no clock need be asked
                 return True
             is_slow = seconds > max(SLOW, TIMES * again)
@@ -150,7 +120,17 @@ class Planner:
             for given in every:
                 for _ in range(given.clause.effort if given.clause.number in compared else 1):
                     self._one_more(given)
-        return {given.clause.number: tuple(given.shapes) for given in every}
+        return self.part()
+
+    def part(self, share: float = 1.0) -> Mapping[str, tuple[int, ...]]:
+        """The shapes of each clause that cost a share of all programs, at least one for each."""
+        left = share * self.spent
+        found: dict[str, tuple[int, ...]] = {}
+        for number, shape, price in self.given:
+            left -= price
+            if left >= 0 or number not in found:
+                found[number] = (*found.get(number, ()), shape)
+        return found
 
     def _one_more(self, given: Given) -> None:
         """Give a clause what shows most for the fewest programs, if they are left.
@@ -172,6 +152,7 @@ class Planner:
         shape = max(affordable, key=worth)
         self.left -= affordable[shape]
         self.known |= given.asked[shape]
+        self.given.append((given.clause.number, shape, affordable[shape]))
         given.give(shape)
 
     def _price(self, wanted: Asked) -> int:

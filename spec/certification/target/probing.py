@@ -17,6 +17,7 @@ import numpy as np
 
 from spec.backends.compiled import none
 from spec.backends.interpreting import interprets
+from spec.certification.judging.cost import Cost
 from spec.certification.target.precision import IN_SINGLE, in_single
 from spec.comparison import Violation
 from spec.kind import Kind
@@ -42,11 +43,15 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Probed:
-    """What is left to judge in each dtype, what is refused, and what else was seen."""
+    """What is left to judge in each dtype, what is refused, and what else was seen.
+
+    cost: of compiling for what is left, if that is planned; not told to other processes.
+    """
 
     by_dtype: Mapping[str, Any]
     refusals: tuple[Refusal, ...]
     notes: tuple[str, ...] = ()
+    cost: Cost | None = None
 
     @property
     def exact(self) -> str:
