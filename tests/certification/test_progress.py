@@ -5,9 +5,9 @@ import io
 import pytest
 
 from spec import CLAUSES
-from spec.certification.judging.cost import Cost
 from spec.certification.judging.verdict import unrun
 from spec.certification.progress import progress
+from spec.certification.target.cost import Cost
 
 
 class Terminal(io.StringIO):

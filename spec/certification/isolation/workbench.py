@@ -12,9 +12,9 @@ from spec.certification.isolation.copying import leaving
 from spec.certification.isolation.crew import Crew
 from spec.certification.isolation.guard import Crash
 from spec.certification.isolation.protocol import read, read_verdict
-from spec.certification.judging.cost import Cost
 from spec.certification.judging.plan import Item, Plan
 from spec.certification.judging.verdict import INTERFERED, Verdict, unrun
+from spec.certification.target.cost import Cost
 from spec.clause import Clause
 
 Report = Callable[[Verdict, int, int], None]

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from spec.certification.judging.bounds import Bounds
-from spec.certification.judging.cost import Cost
 from spec.certification.judging.palette import Planner
 from spec.certification.settings import Profile
+from spec.certification.target.cost import Cost
 from spec.certification.target.probing import Probed
 from spec.clause import Clause
 from spec.kind import Kind

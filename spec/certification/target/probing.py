@@ -17,7 +17,7 @@ import numpy as np
 
 from spec.backends.compiled import none
 from spec.backends.interpreting import interprets
-from spec.certification.judging.cost import Cost
+from spec.certification.target.cost import Cost
 from spec.certification.target.precision import IN_SINGLE, in_single
 from spec.comparison import Violation
 from spec.kind import Kind
