@@ -35,7 +35,8 @@ def rotary_does_not_modify_its_inputs(rotation: rotary.Rotation, problem: rotary
 
         q, p after = q, p before, to the bit
 
-    Queries that are rotated in place are rotated twice if the function is called twice.
+    Here q are the queries, and p their positions. If the function rotates queries in place, two
+    calls rotate them twice.
     """
     leaves_its_inputs_alone(rotation.call(problem))
 

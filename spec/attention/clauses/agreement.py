@@ -80,8 +80,8 @@ def output_matches_definition(attention: Implementation, problem: Problem) -> No
 
         o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / sum_j exp(s_ij)
 
-    In a 16-bit format under the strict rounding model, it must be one of the very few numbers
-    that rounding an accumulator result can give.
+    In a 16-bit format under the strict rounding model, only the final result is rounded. The output
+    must then be a number that this one rounding can give, and most elements have only one.
     """
     o = attention.forward(problem)
 

@@ -69,7 +69,8 @@ def permuting_q_and_k_columns_changes_nothing(attention: Implementation, problem
 
     A A^T = 1, so only the order of the terms in each inner product changes. The signs catch
     centring each key on its own mean, which a permutation alone would not. The domain draws large
-    head sizes: a compiled-in width drops the last columns, and others after the permutation.
+    head sizes: a kernel with a fixed width drops the last columns, and the permutation changes
+    which columns these are.
     """
     order = moves.permutation(problem, problem.D)
     signs = np.resize([-1.0, 1.0], problem.D)
@@ -130,8 +131,9 @@ def negating_queries_and_keys_changes_no_bit(attention: Implementation, problem:
 
         o(-q, -k) = o(q, k)
 
-    (-x)(-y) equals xy in every format, to the bit. The clause catches rounding down, and any
-    other rounding that treats signs differently.
+    Every product stays the same, because (-x)(-y) equals xy in every format, to the bit. The clause
+    catches keys that are rounded down, and any other rounding that treats positive and negative
+    numbers differently.
     """
     moved = problem.but(q=-problem.q, k=-problem.k)
 

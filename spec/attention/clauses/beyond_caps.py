@@ -1,5 +1,7 @@
 """Section U, continued. Masks and biases come after the soft-cap; gradients include its derivative.
 
+Here c is the soft-cap, t_ij is a score before it, and s_ij = cap(t_ij) + b_ij.
+
 Masks, causality and windows mask a key after its score is soft-capped. In the other
 order -inf would become -c, and a masked key would have a weight. A bias is added to
 the soft-capped score.
@@ -57,9 +59,9 @@ def bias_is_added_after_softcap(attention: Implementation, problem: Problem) -> 
 
         o(b_ij = b_i) = o(no bias)
 
-    Softmax ignores a constant that is added to a whole row. A soft-cap on the sum t + b does not:
-    it compresses the scores beyond it. Where that order is declared, the output is compared with
-    the definition in the same order.
+    Softmax ignores a constant that is added to a whole row. A soft-cap on the sum t + b of score
+    and bias compresses large sums, so there the constant changes the weights. If this order is
+    declared (`softcap=after-bias`), the output is compared with the definition in that order.
     """
     shift = np.resize([-6.0, 16.0, 4.0], problem.N)[:, None]
     biased = problem.but(mask=np.broadcast_to(shift, (problem.N, problem.M)).copy())
@@ -84,7 +86,7 @@ def softcap_bounds_the_log_sum_exp(attention: Implementation, problem: Problem) 
 
         log n_i - c <= lse_i <= log n_i + c    for n_i > 0 keys visible to query i
 
-    Every soft-capped score lies between -c and c.
+    Every soft-capped score lies between -c and c, where c is the soft-cap.
     """
     flat = problem.but(softcap=0.5)
     count = flat.allowed.sum(axis=-1)
@@ -108,7 +110,8 @@ def saturated_softcap_passes_no_gradient(attention: Implementation, problem: Pro
 
         dq = 0,  dk = 0    where all t_ij >= 64 c
 
-    The derivative of a saturated soft-cap is zero. The values still receive their gradient.
+    Here t_ij is a score before the soft-cap c. The derivative of the soft-cap is zero where it is
+    saturated. The values still receive their gradient.
     """
     flat = alike(problem)
 
@@ -139,8 +142,9 @@ def score_gradient_includes_softcap_derivative(attention: Implementation, proble
 
         dq_i = scale sum_j ds_ij (1 - tanh(t_ij / c)^2) k_j,    and dk_j likewise
 
-    The clause catches a derivative that is missing or squared, or that is computed as
-    1 - (t / c)^2 or 1 - tanh(t / c).
+    Here t_ij is the score before the soft-cap c, and ds_ij is the gradient of the score after it.
+    The clause catches a derivative that is missing or squared, or that is computed as 1 - (t / c)^2
+    or 1 - tanh(t / c).
     """
     exact, budget = rounding.reference(problem).gradients, rounding.of_gradients(problem)
 
@@ -158,9 +162,13 @@ def score_gradient_includes_softcap_derivative(attention: Implementation, proble
 )
 def bias_gradient_skips_softcap_derivative(attention: Implementation, problem: Problem) -> None:
     """The gradient of a bias is not multiplied by the derivative of the soft-cap, because the bias
-    is added after it.
+    is added to the score that is already soft-capped.
 
         db_ij = ds_ij    in the default order; under cap=after-bias, the bias is inside the soft-cap
+
+    Here ds_ij is the gradient of the score s_ij = cap(t_ij) + b_ij, whose derivative with respect
+    to the bias is 1. If the convention is `softcap=after-bias`, the score is cap(t_ij + b_ij), and
+    the gradient of the bias does include the derivative of the soft-cap.
     """
     full = moves.written_out(problem)
 

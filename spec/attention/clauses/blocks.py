@@ -58,8 +58,9 @@ def outputs_of_two_parts_merge_into_the_whole(attention: Implementation, problem
 
         o = w o' + (1 - w) o'',    w = exp(lse') / (exp(lse') + exp(lse''))
 
-    Both sums over j may be cut anywhere. The merge weights come from the definition, so this also
-    tests functions that return no log-sum-exp.
+    Here o' and lse' belong to the first part of the keys, o'' and lse'' to the second. The keys may
+    be cut anywhere. The merge weights come from the definition, so this also tests functions that
+    return no log-sum-exp.
     """
     left, right = parts(problem)
     w, rest = shares(*(definition.lse(x.wide()) for x in (left, right)))
@@ -87,8 +88,8 @@ def log_sum_exps_of_two_parts_merge(attention: Implementation, problem: Problem)
 
         lse = log(exp(lse') + exp(lse''))
 
-    The sum of the exponentials is the sum over both parts. Only a natural logarithm that includes
-    the maximum merges like this.
+    Here lse' and lse'' belong to the two parts. The sum of all exponentials is the sum over both
+    parts. Only a natural logarithm that includes the maximum merges like this.
     """
     left, right = parts(problem)
 
@@ -139,8 +140,9 @@ def fully_masked_block_of_keys_changes_nothing(attention: Implementation, proble
 
         o([k', k, k''], mask = [False, True, False]) = o(k)
 
-    Its log-sum-exp is -inf, so its merge weight is zero (X3). For a tiled implementation it is a
-    tile in which every key is masked.
+    Here k' and k'' are blocks of masked keys, before and after the visible keys k; True means
+    visible. The log-sum-exp of a masked block is -inf, so its merge weight is zero (X3). A tiled
+    implementation may read such a block as a tile in which every key is masked.
     """
     more = moves.of_keys(problem, np.tile(np.arange(problem.M), 3))
     middle = np.repeat([False, True, False], problem.M)[None, :]

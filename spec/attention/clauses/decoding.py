@@ -58,7 +58,7 @@ def last_token_attends_to_the_whole_sequence(attention: Implementation, problem:
 
         o(causal)_(N-1) = o_(N-1)    for N = M
 
-    C1 to C4 would accept a window that masks the distant past.
+    An implementation that masks the distant past would satisfy C1 to C4.
     """
     full = moves.of_queries(problem, [problem.N - 1]).but(causal=False)
 
@@ -110,8 +110,8 @@ def chunked_prefill_equals_causal_attention(attention: Implementation, problem: 
 
         o(q[t:u]; k[:u], v[:u]; mask j <= t + i) = o(q, k, v; causal)[t:u]
 
-    Row i of the chunk is query t + i, and the whole past is visible to it. A causal triangle with
-    top-left alignment masks the past.
+    The chunk holds the queries t to u - 1. Its row i is query t + i, which attends to the keys 0 to
+    t + i. A causal mask with top-left alignment would leave it only the keys 0 to i.
     """
     t, u = np.sort(problem.chance().integers(0, problem.N + 1, 2))
     u = max(u, t + 1) if t < problem.N else u

@@ -48,8 +48,9 @@ def query_gradient_matches_the_definition(attention: Implementation, problem: Pr
 
         dq_i = scale sum_j ds_ij k_j,    ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
 
-    The sum in the brackets is the row term of the softmax. A derivative taken element by element
-    lacks it. The scale is a factor here and in dk, once in each.
+    Here da_ij = <dout_i, v_j> is the gradient of a weight, and ds_ij that of its score. The sum in
+    the brackets is the row term of the softmax. A derivative taken element by element lacks it. The
+    scale is a factor of dq and of dk, once in each.
     """
     dq = attention.backward(problem).q
 
@@ -76,7 +77,8 @@ def key_gradient_matches_the_definition(attention: Implementation, problem: Prob
 
         dk_j = scale sum_i ds_ij q_i
 
-    It is a sum over all queries, and over the query heads that share a key head.
+    Here ds_ij is the gradient of the score s_ij (A2). The gradient of a key is a sum over all
+    queries, and over the query heads that share the key head.
     """
     dk = attention.backward(problem).k
 
@@ -102,8 +104,9 @@ def value_gradient_matches_the_definition(attention: Implementation, problem: Pr
 
         dv_j = sum_i a_ij dout_i
 
-    It is also a sum over the query heads that share a key head. The weights are the normalised
-    ones: a backward pass that recomputes exp(s - max) still has to divide by the denominator.
+    The gradient of a value is also a sum over the query heads that share the key head. The weights
+    are the normalised ones: a backward pass that recomputes exp(s - max) still has to divide by the
+    denominator.
     """
     dv = attention.backward(problem).v
 
@@ -122,7 +125,8 @@ def bias_gradient_matches_the_definition(attention: Implementation, problem: Pro
 
         db_ij = ds_ij
 
-    It is a sum over every axis along which the mask was broadcast.
+    Here ds_ij is the gradient of the score s_ij (A2). The gradient is summed over every axis along
+    which the mask was broadcast.
     """
     db = attention.bias_gradient(problem)
 

@@ -87,7 +87,8 @@ def permuting_heads_permutes_the_output(attention: Implementation, problem: Prob
 
         o(x_p)_h = o(x)_p(h)
 
-    Heads have no order, as queries have none (P2). A mask with rows for each head is permuted too.
+    Here x_p are all inputs with their heads in the order p. A mask that differs between heads is
+    permuted too. Heads have no order, just as queries have none (P2).
     """
     order = moves.permutation(problem, problem.H)
     moved = moves.of_groups(problem, order)
@@ -163,8 +164,9 @@ def permuting_key_heads_permutes_query_head_groups(
 
         o(x_p)_g = o(x)_p(g)    with g a group of H / G query heads
 
-    This is H3 for groups, which stay together. A function in which query head h reads key head h
-    mod G fails, because it separates query heads from their key head.
+    This is H3 for whole groups: the query heads of a group move together with their key head. The
+    clause catches a function in which query head h reads key head h mod G, because that separates
+    query heads from their key head.
     """
     order = moves.permutation(problem, problem.G)
     moved = moves.of_groups(problem, order)

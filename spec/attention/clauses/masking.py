@@ -145,7 +145,9 @@ def block_diagonal_mask_separates_sequences(attention: Implementation, problem: 
 
         o([x, y]; block diagonal) = [o(x), o(y)]
 
-    This is M2 for each half of the queries. Without the mask, one sequence attends to the other.
+    Here x and y are the inputs of two sequences. For the queries of x, masking the keys of y has
+    the same effect as deleting them (M2), and vice versa. Without the mask, each sequence would
+    attend to the other one.
     """
     n, m = (problem.N + 1) // 2, (problem.M + 1) // 2
     blocks = (np.arange(problem.N) < n)[:, None] == (np.arange(problem.M) < m)[None, :]
@@ -171,7 +173,8 @@ def diagonal_mask_returns_the_values(attention: Implementation, problem: Problem
 
         o_i = v_i    if i may attend to i alone
 
-    The only remaining key has weight one (S1), unless the mask is applied after normalising.
+    The only remaining key has weight one (S1). If a mask is applied after normalising, that key
+    keeps the smaller weight that it had among all keys.
     """
     window = problem.but(mask=np.eye(problem.N, dtype=bool))
 

@@ -35,8 +35,9 @@ def permuting_keys_leaves_output_unchanged(attention: Implementation, problem: P
 
         o(q, k_p, v_p) = o(q, k, v)    for a permutation p of the keys
 
-    A sum has no order. Only its column of the mask ties a key to a position, and that moves with
-    the key. A bonus for recent keys, a stale cache or a dropped last key does not move along.
+    The output is a sum over the keys, and a sum has no order. The column of the mask moves with its
+    key. The clause catches code that favours recent keys, reads a stale cache, or drops the last
+    key: after the permutation, this affects other keys.
     """
     moved = moves.of_keys(problem, moves.permutation(problem, problem.M))
 
@@ -56,8 +57,8 @@ def permuting_queries_permutes_the_output(attention: Implementation, problem: Pr
 
         o(q_p)_i = o(q)_p(i)
 
-    Row i of the scores depends on q_i alone. Nothing else depends on the index i but row i of the
-    mask, which moves along.
+    Row i of the scores depends on no query except q_i. Row i of the mask is permuted too, and
+    nothing else depends on the index i.
     """
     order = moves.permutation(problem, problem.N)
     moved = moves.of_queries(problem, order)
@@ -119,7 +120,8 @@ def batch_element_alone_gives_the_same_output(attention: Implementation, problem
 
         o(x_b alone) = o(x)_b
 
-    P4 checks only the first element, so it would accept code in which all elements read its keys.
+    P4 checks only the first batch element. It would accept code in which every element reads the
+    keys of the first one.
     """
     last = [problem.B - 1]
     alone = moves.of_batch(problem, last)
@@ -171,7 +173,8 @@ def duplicating_all_keys_leaves_output_unchanged(
 
         o(q, [k, k], [v, v]) = o(q, k, v)
 
-    Numerator and denominator both double. A constant in the denominator does not.
+    Numerator and denominator both double. The clause catches a constant in the denominator, which
+    does not double.
     """
     twice = moves.of_keys(problem, np.tile(np.arange(problem.M), 2))
 

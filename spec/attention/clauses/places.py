@@ -177,7 +177,7 @@ def shifting_all_positions_changes_nothing(attention: Implementation, problem: P
 
         o(p + c, r + c) = o(p, r)
 
-    So a sequence may begin anywhere, and distinct positions stay distinct however large they are.
+    A sequence may begin anywhere. Large positions p and r must not be rounded to one number.
     """
     p, r = positions_of(problem)
     shifts = tuple(c - max(problem.N, problem.M) // 2 for c in SHIFTS)
@@ -238,7 +238,7 @@ def token_order_does_not_matter_with_positions(attention: Implementation, proble
 
         o(q_s; k_t, v_t; p_s, r_t) = o(q; k, v; p, r)_s
 
-    This is P1 and P2 for options that use positions: nothing else ties a token to its row.
+    Here s and t are permutations of queries and keys. Options use positions, never row numbers.
     """
     whole = moves.placed(problem)
     s, t = (moves.permutation(whole, length) for length in (whole.N, whole.M))

@@ -33,7 +33,8 @@ def causality_uses_positions_in_all_key_tiles(attention: Implementation, problem
 
         o_i = sum_j a_ij v_j    over the keys with r_j <= p_i, for any M
 
-    Which tiles of keys a kernel may skip depends on the position of the query, not on its row.
+    Here p_i is the position of query i, and r_j that of key j. Which tiles of keys a kernel may
+    skip depends on the position of the query, not on its row.
     """
     o = attention.forward(problem)
 
@@ -51,7 +52,8 @@ def windows_use_positions_in_all_query_tiles(attention: Implementation, problem:
 
         o_i = sum_j a_ij v_j    over the keys with -L <= r_j - p_i <= R, for any N
 
-    The queries of a tile need not be consecutive tokens, and their keys may lie in any rows.
+    Here p_i is the position of query i, r_j that of key j, and (L, R) the window. The queries of a
+    tile need not be consecutive tokens, and their keys may lie in any rows.
     """
     near = narrowed(problem)
 
@@ -122,7 +124,8 @@ def slope_gradient_uses_position_distances(attention: Implementation, problem: P
 
         dm_h = -sum_ij ds_ij |p_i - r_j|
 
-    A backward pass that uses row numbers weights the score gradients by wrong distances.
+    Here p_i is the position of query i, and r_j that of key j. A backward pass that uses row
+    numbers weights the score gradients by wrong distances.
     """
     exact, budget = rounding.reference(problem).gradients.slopes, rounding.of_slopes(problem)
     assert exact is not None
@@ -151,8 +154,9 @@ def log_sum_exp_uses_positions(attention: Implementation, problem: Problem) -> N
 
         lse_i = log sum_j exp(s_ij)    over r_j <= p_i, if it is causal
 
-    Parts of a sequence on several machines are merged by their log-sum-exp, and each part has
-    other positions.
+    Here p_i is the position of query i, and r_j that of key j. If a sequence is split across
+    several machines, each part has its own positions, and the parts are merged by their
+    log-sum-exp.
     """
     lse = attention.lse(problem)
 

@@ -7,8 +7,8 @@ Each token of a packed array has an integer id. Tokens with the same id form a s
 (packing: Krell et al. 2021). A token with a negative id is padding and belongs to no sequence. It
 attends to no key, and no query attends to it, not even other padding. All other masking applies in
 addition. Causality, windows and ALiBi slopes count positions through the array. Under the
-convention `places=in-text` they count positions within each sequence. Functions that receive packed
-sequences as cumulative lengths do so.
+convention `positions=in-sequence` they count positions within each sequence. Functions that receive
+packed sequences as cumulative lengths do so.
 
 Packing avoids the padding of short sequences. It must not change any result.
 """

@@ -4,7 +4,7 @@ An attention sink is a learned logit t_h of head h that joins the scores of the 
 
     lse_i = log (exp(t_h) + sum_j exp(s_ij)),    a_ij = exp(s_ij - lse_i),    o_i = sum_j a_ij v_j
 
-(the model card of gpt-oss, OpenAI 2025; with t_h = 0 also called off by one). So a query need not
+(the model card of gpt-oss, OpenAI 2025; for t_h = 0, a "softmax off by one"). So a query need not
 attend to any key: the weights of its keys sum to 1 - exp(t_h - lse_i). A sink is neither scaled nor
 soft-capped nor masked. It counts once for each query, no matter how the keys are split.
 
@@ -80,9 +80,11 @@ def sink_of_minus_infinity_equals_no_sink(attention: Implementation, problem: Pr
     proof=any_sink.a_sink_is_a_key,
 )
 def sink_equals_extra_key_with_zero_value(attention: Implementation, problem: Problem) -> None:
-    """A sink acts like one more key with value zero, whose score is t_h for every query.
+    """A sink acts like one more key with value zero, whose score is t_h for every query of head h.
 
-    o(k, v; t) = o(k and one more key; v and 0)    where the score of that key is t_h
+        o(k, v; t) = o(k and one more key; v and 0)    where the score of that key is t_h
+
+    The additional key adds exp(t_h) to the denominator, and nothing to the weighted sum of values.
     """
     sunk = near(problem)
     extended = moves.with_the_sink_as_a_key(sunk)
@@ -115,7 +117,8 @@ def weights_and_sink_share_sum_to_one(attention: Implementation, problem: Proble
 
         sum_j a_ij + exp(t_h - lse_i) = 1
 
-    With v = 1 the output is the sum of the weights. This is S1 with sinks.
+    This is S1 with a sink: t_h is its logit, and exp(t_h - lse_i) its share. The check sets all
+    values to one, so that the output is the sum of the weights of the keys.
     """
     ones = problem.but(v=np.ones_like(problem.v))
     share, off = shares(problem)
@@ -160,7 +163,10 @@ def very_large_sink_gives_zero_output(attention: Implementation, problem: Proble
 def each_head_has_its_own_sink(attention: Implementation, problem: Problem) -> None:
     """Changing the sink of one head changes no bit of the output of any other head.
 
-    o_h(t) = o_h(t')    to the bit, where t and t' differ only for other heads
+        o_h(t) = o_h(t')    to the bit, where t and t' differ only for other heads
+
+    Every query head has its own sink, even if several query heads share one key head. The clause
+    catches code that uses one sink for all heads, or that takes a sink by batch element.
     """
     mine = problem.chance().below(problem.H)
     other = near(problem)
@@ -225,7 +231,10 @@ def fully_masked_query_with_sink_returns_zero(attention: Implementation, problem
 def softcap_does_not_apply_to_sink(attention: Implementation, problem: Problem) -> None:
     """A soft-cap bounds the scores but not the sink, which may be larger than the soft-cap.
 
-    sum_j a_ij + exp(t_h - lse_i) = 1    with |s_ij| < c < t_h
+        sum_j a_ij + exp(t_h - lse_i) = 1    with |s_ij| < c < t_h
+
+    This is Z3 with a soft-cap c below the sink. If the sink is soft-capped as well, its share is
+    too small.
     """
     sunk = near(problem).but(softcap=0.5, v=np.ones_like(problem.v))
 

@@ -235,7 +235,7 @@ def merged_parts_count_the_sink_once(attention: Implementation, problem: Problem
 
         o = exp(lse_1 - lse) o_1 + exp(lse_2 - lse) o_2,    exp(lse) = exp(lse_1) + exp(lse_2)
 
-    If both parts include the sink, the merged result counts it twice.
+    Here o_1, lse_1 and o_2, lse_2 are the results of two parts. A sink in both would count twice.
     """
     sunk = near(problem)
     cut = problem.chance().randrange(1, problem.M)

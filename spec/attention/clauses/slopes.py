@@ -6,7 +6,7 @@ of positions. A head with slope m_h adds to its scores, after any soft-cap and b
     -m_h |p_i - j|    p_i the position of query i: i, or i + M - N with bottom-right alignment
 
 so a larger slope gives a shorter reach. A slope may be zero or negative, and each batch element may
-have its own slopes. The convention `slopes ahead=signed` adds -m_h (p_i - j) instead, which is the
+have its own slopes. The convention `slopes-ahead=signed` adds -m_h (p_i - j) instead, which is the
 same under causality. A slope is equivalent to an additive mask (Y1). Most other clauses do not
 write it out as a mask, because a mask in 16 bits has too few digits.
 """
@@ -80,7 +80,9 @@ def alibi_slopes_equal_additive_mask(attention: Implementation, problem: Problem
 def zero_slopes_equal_no_slopes(attention: Implementation, problem: Problem) -> None:
     """Slopes of zero give the same output as no slopes.
 
-    o(m = 0) = o(no slopes)
+        o(m = 0) = o(no slopes)
+
+    A slope of zero subtracts nothing from a score, at any distance.
     """
     flat, plain = problem.but(slopes=np.zeros(problem.H)), problem.but(slopes=None)
 
@@ -103,7 +105,9 @@ def zero_slopes_equal_no_slopes(attention: Implementation, problem: Problem) -> 
 def each_head_has_its_own_slope(attention: Implementation, problem: Problem) -> None:
     """Changing the slope of one head changes no bit of the output of any other head.
 
-    o_h(m) = o_h(m')    to the bit, where m and m' differ only for other heads
+        o_h(m) = o_h(m')    to the bit, where m and m' differ only for other heads
+
+    Every query head has its own slope, even if several query heads share one key head.
     """
     mine = problem.chance().below(problem.H)
     usual = sloping(problem)
@@ -125,7 +129,9 @@ def each_head_has_its_own_slope(attention: Implementation, problem: Problem) -> 
 def each_batch_element_has_its_own_slopes(attention: Implementation, problem: Problem) -> None:
     """With slopes of shape (B, H), each batch element uses its own row of slopes.
 
-    o(m)_b = o(x_b; m_b)
+        o(m)_b = o(x_b; m_b)
+
+    Here x_b are the inputs of batch element b, and m_b is its row of slopes.
     """
     several = problem.but(slopes=np.resize(USUAL, (problem.H, problem.B)).T.copy())
     b = problem.chance().below(problem.B)

@@ -124,8 +124,8 @@ def softcap_does_not_apply_to_slopes(attention: Implementation, problem: Problem
 
         o(slopes m; cap c) = o(slopes m)    where every product <q_i, k_j> is 0, however small c is
 
-    Under the convention `cap=after-bias`, the soft-cap also bounds the slope term. Then the output
-    is compared with the definition.
+    Under the convention `softcap=after-bias`, the soft-cap also bounds the slope term. Then the
+    output is compared with the definition.
     """
     low = level(problem).but(softcap=0.5)
 

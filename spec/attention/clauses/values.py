@@ -113,7 +113,7 @@ def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) ->
         o(v P) = o(v) P    for a permutation P of the columns
 
     A weight is one number, which multiplies a value vector as a whole. With E > D, a kernel that
-    uses one width for both loses the last columns, whichever columns these are.
+    uses one width for both loses the last columns, and the permutation changes which these are.
     """
     order = moves.permutation(problem, problem.E)
     moved = problem.but(v=problem.v[..., order])

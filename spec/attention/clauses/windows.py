@@ -7,8 +7,8 @@ positions after it, both included. None means that there is no bound on that sid
 
 (a sliding window: Beltagy, Peters and Cohan 2020). Causality and a mask apply in addition. The
 position p_i is i (top-left alignment), or i + M - N where the queries are the last of the
-sequence (bottom-right). The alignment is that of causality unless the convention `window corner`
-is declared.
+sequence (bottom-right). The alignment is that of causality unless the convention
+`window-alignment` is declared.
 """
 
 from dataclasses import replace
@@ -126,7 +126,10 @@ def causal_window_ends_at_the_query(attention: Implementation, problem: Problem)
 def left_unbounded_window_equals_causal(attention: Implementation, problem: Problem) -> None:
     """A window with no left bound and no keys ahead of the query is the same as causality.
 
-    o((None, 0)) = o(causal)    for N = M
+        o((None, 0)) = o(causal)    for N = M
+
+    In both cases a query attends to the keys up to its own position: None is no bound on the left,
+    and 0 is a bound on the right. The clause catches code that takes None for 0, or 0 for None.
     """
     bounded, causal = problem.but(window=(None, 0)), problem.but(window=UNBOUNDED, causal=True)
 
@@ -149,7 +152,9 @@ def left_unbounded_window_equals_causal(attention: Implementation, problem: Prob
 def reversing_the_sequence_swaps_window_bounds(attention: Implementation, problem: Problem) -> None:
     """Reversing the sequence and swapping the bounds of the window reverses the output.
 
-    o(x reversed; (R, L))_i = o(x; (L, R))_(N-1-i)    for N = M
+        o(x reversed; (R, L))_i = o(x; (L, R))_(N-1-i)    for N = M
+
+    Here x are all inputs. A key that was L positions before its query is then L positions after it.
     """
     backwards = slice(None, None, -1)
     mirrored = moves.of_keys(moves.of_queries(problem, backwards), backwards)
@@ -165,7 +170,9 @@ def reversing_the_sequence_swaps_window_bounds(attention: Implementation, proble
 def window_wider_than_sequence_masks_nothing(attention: Implementation, problem: Problem) -> None:
     """A window whose bounds reach beyond both ends of the sequence changes nothing.
 
-    o((N + M, N + M)) = o(no window)
+        o((N + M, N + M)) = o(no window)
+
+    Such a window masks no key. The clause catches code that treats every window as causal.
     """
     most = problem.N + problem.M
     wide, plain = problem.but(window=(most, most)), problem.but(window=UNBOUNDED)
@@ -183,7 +190,9 @@ def window_wider_than_sequence_masks_nothing(attention: Implementation, problem:
 def key_outside_window_has_zero_weight(attention: Implementation, problem: Problem) -> None:
     """The weight of a key outside the window of a query is exactly zero.
 
-    a_ij = 0    for j outside the window of i
+        a_ij = 0    for j outside the window of i
+
+    The score of such a key counts as -inf. A finite penalty instead may leave a small weight.
     """
     a, _ = seen(attention, problem)
 

@@ -1,8 +1,8 @@
-"""Rows of idle queries under the conventions `idle` and `idle bias`.
+"""Rows of fully masked queries under the conventions `fully-masked` and `fully-masked-bias`.
 
-A row that truth values hide (a boolean mask, the future) follows `idle`; one that -inf in
-an additive mask hides follows `idle bias`; and `padding queries` may say that those of no text
-return zero, whatever they see. Where the two differ and both have a part in a
+A row that truth values mask (a boolean mask, causality) follows `fully-masked`; one that -inf in
+an additive mask masks follows `fully-masked-bias`; and `padding-queries` may say that padding
+queries return zero, whatever they attend to. Where the two differ and both have a part in a
 row, libraries go by their order of doing things: a fill after -inf was added gives the mean
 over what was filled, the other order may give NaN. Such a row is open, and nothing is claimed.
 

@@ -36,7 +36,8 @@ def cached_outputs_do_not_depend_on_later_tokens(cache: Cache, problem: Problem)
 
         o(x)_i = o(x')_i    where x and x' differ only from t > i on
 
-    This is C3 for a cache. It is a real test where t lies inside a chunk.
+    This is C3 for a cache. If t lies inside a chunk, the later tokens arrive together with the
+    earlier ones, and the cache must still mask them.
     """
     t = problem.chance().randrange(1, problem.N)
     n = np.arange(problem.N)

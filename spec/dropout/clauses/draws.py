@@ -66,7 +66,8 @@ def same_seed_gives_the_same_dropout_output(network: Dropout, problem: Problem) 
 
         o(seed) = o(seed)
 
-    Without this, no run can be reproduced, and no backward pass can generate its mask again.
+    Otherwise no run could be reproduced, and no backward pass could generate the mask of its
+    forward pass again.
     """
     first, second = network.forward(problem), network.forward(problem)
 
@@ -79,7 +80,8 @@ def different_seeds_give_independent_masks(network: Dropout, problem: Problem) -
 
         share of i, j with m_ij(seed) = m_ij(seed + 1)  is about  p^2 + (1 - p)^2
 
-    An implementation that ignores the seed, or some of its bits, draws the same mask again.
+    Here m_ij says whether a weight is kept, and p is the dropout rate. An implementation that
+    ignores the seed, or some of its bits, draws the same mask again.
     """
     of_crowd(problem)
 
@@ -99,8 +101,8 @@ def dropout_resumes_after_evaluation(network: Dropout, problem: Problem) -> None
 
         o_1, o_2, o_3 in a row:  o_2 = o(evaluation),  and the masks of o_1 and o_3 are independent
 
-    An implementation that sets the rate to zero for evaluation never recovers it
-    (NVIDIA/Megatron-LM#411).
+    If an implementation sets the rate to zero for evaluation and does not restore it, the rest of
+    the training has no dropout (NVIDIA/Megatron-LM#411).
     """
     problem = readable(problem)
     of_crowd(problem)
@@ -118,7 +120,8 @@ def share_of_kept_weights_matches_the_rate(network: Dropout, problem: Problem) -
 
         P(share is further away) < 2^-50
 
-    With 2^15 weights, a rate that is off by 0.05 is certain to be detected.
+    A correct implementation exceeds the bound with a probability below 2^-50. With 2^15 weights, a
+    rate that is off by 0.05 is certain to be detected.
     """
     shared_by_chance(masks(network, problem), 1 - problem.p)
 
@@ -129,7 +132,8 @@ def dropout_is_independent_across_keys(network: Dropout, problem: Problem) -> No
 
         share of pairs j, j' with m_ij = m_ij'  is about  p^2 + (1 - p)^2
 
-    The pairs are disjoint, so they are independent trials, and the bound for shares applies.
+    Here m_ij says whether a weight is kept, and p is the dropout rate. The pairs are disjoint, so
+    they are independent trials, and the bound of D17 applies.
     """
     independent_along(network, problem, KEYS)
 
@@ -145,7 +149,8 @@ def dropout_is_independent_across_queries(network: Dropout, problem: Problem) ->
 
         share of pairs i, i' with m_ij = m_i'j  is about  p^2 + (1 - p)^2
 
-    Dropping a value for all queries at once is a different regularisation.
+    Here m_ij says whether a weight is kept, and p is the dropout rate. Dropping a value for all
+    queries at once is a different regularisation.
     """
     independent_along(network, problem, QUERIES)
 
@@ -156,8 +161,8 @@ def dropout_is_independent_across_heads(network: Dropout, problem: Problem) -> N
 
         share of pairs h, h' with m_hij = m_h'ij  is about  p^2 + (1 - p)^2
 
-    Each head needs random numbers of its own. If every head restarts the generator at the seed,
-    all heads share one mask.
+    Here m_hij says whether head h keeps a weight, and p is the dropout rate. Each head needs its
+    own random numbers. If every head restarts the generator at the seed, all heads share one mask.
     """
     independent_along(network, problem, HEADS)
 
@@ -168,7 +173,8 @@ def dropout_is_independent_across_the_batch(network: Dropout, problem: Problem) 
 
         share of pairs b, b' with m_bij = m_b'ij  is about  p^2 + (1 - p)^2
 
-    Broadcasting one mask over the batch saves memory, but loses half of the noise.
+    Here m_bij says whether batch element b keeps a weight, and p is the dropout rate. Broadcasting
+    one mask over the batch saves memory, but all batch elements then have the same noise.
     """
     independent_along(network, problem, BATCH)
 

@@ -58,7 +58,8 @@ def mean_dropout_output_equals_attention(network: Dropout, problem: Problem) -> 
 
         E o_i = sum_j a_ij v_j
 
-    So the inputs of later layers have the same size in training and in evaluation.
+    Here E is the mean over all masks. Later layers therefore receive inputs with the same mean in
+    training and in evaluation.
     """
     problem = positive(problem)
 

@@ -52,8 +52,9 @@ def layer_largest_bias_wins_if_all_are_very_negative(layer: Layer, problem: Laye
 
         W_q = 0, b_q = 0, bias_ij in {c_i, 2 c_i}  implies  y = y(key j masked where 2 c_i)
 
-    M22 is the same claim about attention. Callers often pass the lowest finite number instead of
-    -inf. If a sequence is padded on the left, some rows of its mask then hold nothing else.
+    Here c_i is a very negative number. M22 is the same claim about attention. Callers often pass
+    the lowest finite number instead of -inf. If a sequence is padded on the left, some rows of its
+    mask contain only that number.
     """
     bias, least_low = masks.low(problem.chance(), problem.N, problem.M, problem.dtype)
     flat = moves.asking_nothing(problem).but(mask=~least_low)

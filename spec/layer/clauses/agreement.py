@@ -185,8 +185,9 @@ def only_visible_key_is_kept_when_returning_weights(layer: Layer, problem: Layer
 
         y_i = y_i(W_q = 0, b_q = 0)    if i has one unmasked key, whatever s_ij is
 
-    L49 is the same claim without returned weights. The code path that keeps the weights may mask
-    keys in another way, for example by filling in a finite number.
+    With W_q = 0 and b_q = 0 all scores are zero, so none is low. L49 is the same claim without
+    returned weights. The code path that keeps the weights may mask keys in another way, for example
+    by filling in a finite number.
     """
     low = moves.outscored(problem)
     flat = moves.asking_nothing(low)

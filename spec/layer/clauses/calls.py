@@ -46,8 +46,9 @@ def switching_to_evaluation_and_back_changes_nothing(layer: Layer, problem: Laye
 
         y, y(evaluation), y    of one object
 
-    A switch of the mode must not overwrite anything. The bug that this catches turns something off
-    in evaluation mode and never turns it on again.
+    The check calls one layer in training mode, in evaluation mode, and in training mode again. The
+    third output must equal the first to the bit; the second may differ by rounding. The clause
+    catches a layer that turns something off for evaluation and never turns it on again.
     """
     evaluated = problem.but(training=False)
 
@@ -109,7 +110,7 @@ def loaded_parameters_are_returned_unchanged(layer: Layer, problem: LayerProblem
 
         state(load(p)) = p
 
-    Implementations exchange weights under torch's names. L1 checks that the weights are used alike.
+    Implementations exchange weights under torch's names. L1 checks how they are used.
     """
     found = layer.state(problem).named()
 

@@ -40,12 +40,14 @@ GRADIENTS = {Capability.GRADIENTS}
     effort=2,
 )
 def query_and_key_weight_gradients_balance(layer: Layer, problem: LayerProblem) -> None:
-    """In every head, W dW^T + b db^T of the queries is the transpose of that of the keys.
+    """In every head, the matrix W dW^T + b db^T of the query projection is the transpose of that of
+    the key projection.
 
         W_q dW_q^T + b_q db_q^T = dW_k W_k^T + db_k b_k^T    (D x D, for the rows of a head)
 
-    This is L11 differentiated: a linear map of the queries that the keys undo changes nothing. The
-    identity holds for any gradient of the scores, right or wrong; A2 and L3 check that gradient.
+    This is L11 differentiated: if an invertible matrix multiplies the queries, and its transposed
+    inverse the keys, the scores do not change. The identity holds even if the gradient of the
+    scores is wrong; A2 and L3 check that gradient.
     """
     got, known = layer.backward(problem).parameters, budgets(problem).of_gradients.parameters
     p = problem.parameters
@@ -73,7 +75,8 @@ def query_and_key_weight_gradients_balance(layer: Layer, problem: LayerProblem) 
     effort=2,
 )
 def value_and_output_weight_gradients_balance(layer: Layer, problem: LayerProblem) -> None:
-    """In every head, W dW^T + b db^T of the values equals dW^T W of the columns of W_o.
+    """In every head, the matrix W dW^T + b db^T of the value projection equals dW^T W of the output
+    projection.
 
         W_v dW_v^T + b_v db_v^T = dW_o^T W_o    (D x D, for the rows and columns of a head)
 

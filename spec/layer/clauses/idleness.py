@@ -60,8 +60,8 @@ def fully_masked_layer_query_has_zero_weights(layer: Layer, problem: LayerProble
 
         a_ij = 0 for all j,    y_i = b_o    if every key is masked for i, in every head
 
-    The code path that returns the weights may divide 0 by 0, even if the fused kernel avoids it. Or
-    it sets the returned weights to zero, while the fused kernel returns the mean of the values.
+    The code path that returns the weights may divide 0 by 0, even if the fused kernel does not. Or
+    the returned weights are zero, while the output is the mean of the values.
     """
     y, a = layer.forward(problem), layer.weights(problem)
 
@@ -89,7 +89,8 @@ def fully_masked_query_returns_output_bias_in_evaluation(
 
         y_i = b_o    if every key is masked for i, in every head
 
-    Fast paths are written for a trained layer with biases in self-attention, the case tested here.
+    Many layers have a fast path for evaluation, but only for self-attention with biases. So this
+    clause tests that case.
     """
     y = layer.forward(problem)
 

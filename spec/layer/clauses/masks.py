@@ -166,8 +166,8 @@ def layer_causal_flag_equals_causal_mask(layer: Layer, problem: LayerProblem) ->
 
         y(causal) = y(mask_ij = (j > i)),    and both are as defined
 
-    In torch the flag is a hint that accompanies the mask. Code that relies on the hint has to apply
-    the same mask.
+    In torch, the flag accompanies the mask as a hint. Code that uses the hint instead of the mask
+    has to mask the same keys.
     """
     future = np.triu(np.ones((problem.N, problem.M), dtype=bool), 1)
     masked = problem.but(causal=False, mask=future)
@@ -191,7 +191,8 @@ def the_only_visible_key_has_all_the_weight(layer: Layer, problem: LayerProblem)
 
         y_i = y_i(W_q = 0, b_q = 0)    if i has one unmasked key, whatever s_ij is
 
-    exp(s_ij - s_ij) = 1. A finite number in place of -inf, filled in or added, is above some score.
+    With W_q = 0 and b_q = 0 all scores are zero, so none is low. The clause catches a layer that
+    fills in or adds a finite number instead of -inf: a visible score may be lower than that number.
     """
     low = moves.outscored(problem)
     flat = moves.asking_nothing(low)

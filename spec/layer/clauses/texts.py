@@ -77,7 +77,8 @@ def permuting_layer_queries_permutes_outputs(layer: Layer, problem: LayerProblem
     proof=outputs.tokens_have_no_order,
 )
 def self_attention_layer_is_permutation_equivariant(layer: Layer, problem: LayerProblem) -> None:
-    """In self-attention without positions, permuting the tokens permutes the outputs alike.
+    """In self-attention without positions, permuting the tokens permutes the outputs in the same
+    way.
 
         y(x in the order pi) = y(x) in the order pi
 
@@ -133,7 +134,8 @@ def features_with_zero_weights_change_nothing(layer: Layer, problem: LayerProble
 
         y(key, value) = y([key, x], [value, x]; [W_k, 0], [W_v, 0])
 
-    Keys and values may be wider or narrower than queries, and each projection takes their width.
+    Here x are the extra features. Keys and values may be wider or narrower than queries: W_k has a
+    column for each feature of a key, and W_v one for each feature of a value.
     """
     p = problem.parameters
     extra = np.ones((problem.B, problem.M, 1))

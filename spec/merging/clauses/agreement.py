@@ -69,7 +69,7 @@ def merged_lse_covers_the_keys_of_both_parts(merging: Merging, problem: Problem)
 
         lse = log(exp lse_1 + exp lse_2)
 
-    An error in it does not change this output. It appears in the next merge, which uses it.
+    An error in the log-sum-exp does not change the output of this merge, but that of the next one.
     """
     _, lse = merging.forward(problem)
 
@@ -89,7 +89,8 @@ def output_gradients_are_scaled_by_merge_weights(merging: Merging, problem: Prob
 
         do_i = w_i do
 
-    The cotangent of the log-sum-exp does not contribute.
+    Here do is the cotangent of the merged output, and w_i the weight of part i (Q1). The cotangent
+    of the log-sum-exp does not contribute.
     """
     d, budget = merging.backward(problem), of_gradients(problem)
 
@@ -117,7 +118,8 @@ def lse_gradients_flow_through_merged_output_and_lse(merging: Merging, problem: 
 
         dlse_i = w_i (<do, o_i - o> + dlse)
 
-    If it is dropped, the gradients of the scores of one part ignore the other parts.
+    Here do and dlse are the cotangents of the merged state, and w_i is the weight of part i (Q1).
+    If this gradient is dropped, the gradients of the scores of one part ignore the other part.
     """
     d, budget = merging.backward(problem), of_gradients(problem)
 

@@ -52,7 +52,8 @@ def merging_is_independent_across_queries(merging: Merging, problem: Problem) ->
 
         s'(n) = s(n)    for s_1'(n) = s_1(n), s_2'(n) = s_2(n)
 
-    If a log-sum-exp is read in the wrong layout, a query gets the log-sum-exp of another query.
+    Here s_1 and s_2 are two states, and s is the merged state. If a log-sum-exp is read in the
+    wrong layout, a query gets the log-sum-exp of another query.
     """
     is_alone(merging, problem, "N")
 
@@ -68,8 +69,9 @@ def merging_is_independent_across_heads(merging: Merging, problem: Problem) -> N
 
         s'(h) = s(h)    for s_1'(h) = s_1(h), s_2'(h) = s_2(h)
 
-    Servers disagree on whether heads or queries come first in a log-sum-exp. If there are as many
-    heads as queries, the shape does not reveal a mistake.
+    Here s_1 and s_2 are two states, and s is the merged state. Libraries disagree on whether heads
+    or queries come first in a log-sum-exp. If there are as many heads as queries, the shape does
+    not reveal the wrong order.
     """
     is_alone(merging, problem, "H")
 
@@ -80,7 +82,8 @@ def merging_is_independent_across_the_batch(merging: Merging, problem: Problem) 
 
         s'(b) = s(b)    for s_1'(b) = s_1(b), s_2'(b) = s_2(b)
 
-    A kernel that folds the batch into its splits has to unfold it again.
+    Here s_1 and s_2 are two states, and s is the merged state. A kernel that folds the batch into
+    its splits has to unfold it again.
     """
     is_alone(merging, problem, "B")
 

@@ -48,8 +48,9 @@ def merging_key_splits_gives_full_attention(merging: Merging, problem: Problem) 
 
         s(K_1) + s(K_2) + ... = s(K_1 and K_2 and ...)
 
-    A part may have no key, and a query may be fully masked. The error bound covers the parts, as
-    any correct implementation computes them, and each merge.
+    Here s(K_1) is the state of part 1: the output and the log-sum-exp over its keys. A part may
+    have no key, and a query may be fully masked. The error bound covers the rounding of the parts
+    and of each merge.
     """
     make_the_whole(merging, problem, parts.whole(problem))
 
@@ -65,9 +66,10 @@ def attention_sink_is_counted_once_in_a_merge(merging: Merging, problem: Problem
 
         s(K_1, sink) + s(K_2) + ... = s(K_1 and K_2 and ..., sink)
 
-    An attention sink is a score without a value, so its state is (0, t). If every part starts
-    from the sink, it is counted as often as there are parts. If the first part that has a key is
-    responsible for it, the sink may not be counted at all.
+    Here s(K_1) is the state of part 1: the output and the log-sum-exp over its keys. A sink is a
+    score t without a value, so its state is (0, t). If every part includes the sink, it is counted
+    as often as there are parts. If only a part with keys includes it, a fully masked query lacks
+    it.
     """
     make_the_whole(merging, problem, parts.whole(problem, sinks=True))
 

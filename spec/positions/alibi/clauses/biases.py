@@ -63,8 +63,8 @@ def alibi_bias_depends_only_on_distance(bias: LinearBias, problem: Problem) -> N
 
         b_ij - b_ip = b_(i+1)(j+1) - b_(i+1)(p+1)    for past keys
 
-    The rows of a bias are one row, shifted. The bias is a Toeplitz matrix up to a constant in
-    each row.
+    Here p is the position of query i. Each row is the row before it, shifted by one key. So the
+    bias is a Toeplitz matrix, up to a constant in each row.
     """
     b = bias.bias(problem)
 
@@ -149,7 +149,8 @@ def symmetric_alibi_bias_uses_absolute_distance(bias: LinearBias, problem: Probl
 
         b_ij - b_ip = -m_h |p - j|
 
-    The published bias is causal; this symmetric form is used in encoders.
+    Here p is the position of query i, and m_h is the slope of head h. The published bias is causal;
+    encoders use this symmetric form.
     """
     b = bias.bias(problem)
 
@@ -169,8 +170,9 @@ def no_stale_alibi_matrix_is_reused(bias: LinearBias, problem: Problem) -> None:
 
         b(x), b(z), b(y), b(x)    and the last is the first
 
-    The matrix is the same for every layer and step, so implementations cache it. If the cache key
-    omits heads or sizes, a call gets the wrong matrix.
+    Here y is a shorter problem than x, and z has one more head. The matrix is the same for every
+    layer and step, so implementations cache it. If the cache key omits heads or sizes, a call gets
+    the wrong matrix.
     """
     shorter = problem.but(scores=problem.scores[:, 1:, 1:])
     more = np.zeros((problem.H + 1, *problem.scores.shape[1:]))

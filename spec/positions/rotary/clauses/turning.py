@@ -158,7 +158,8 @@ def rotary_gradient_is_the_inverse_rotation(rotation: Rotation, problem: Problem
 
         dq = R(-p) dout
 
-    A rotation is orthogonal: its transpose is its inverse.
+    Here R(-p) is the rotation by the angles of position -p, and dout is the cotangent. A rotation
+    is orthogonal: its transpose is its inverse.
     """
     dq = rotation.backward(problem)
 
@@ -222,8 +223,10 @@ def rotary_angles_stay_accurate_at_far_positions(rotation: Rotation, problem: Pr
 
         |fl(p theta_i) - p theta_i| <= u |p theta_i| (a dozen, and a dozen |ln theta_i|)
 
-    Frequencies, positions or angles in 16 bits are wrong by whole turns at such positions.
-    Sequences of a few hundred tokens never show the error.
+    Here fl is the computed angle, and u the unit roundoff of float32. The bound allows about a
+    dozen roundings of the angle, and about a dozen for each unit of |ln theta_i|. Frequencies,
+    positions or angles in 16 bits are wrong by whole turns at such positions. Sequences of a few
+    hundred tokens never show the error.
     """
     y = rotation.rotate(problem)
 

@@ -8,9 +8,9 @@ follow from the properties of rotations:
     PE(p + k) = R(k) PE(p), the same rotation at every start          (R4)
     <PE(p), PE(q)> = sum_i cos((p - q) theta_i)                       (R5)
 
-The slowest pair takes 2 pi 10000 positions for a full turn, so no two positions of any
-sequence have equal rows (R6). A row depends on the position of a token, not on its index in
-an array: tokens that follow a cache have the positions first + n (R7).
+Pair 0 rotates by one radian for each position, and no whole number of radians except 0 is a whole
+number of turns. So no two positions have equal rows (R6). A row depends on the position of a token,
+not on its index in an array: tokens that follow a cache have the positions first + n (R7).
 """
 
 import numpy as np
@@ -130,7 +130,8 @@ def sinusoidal_inner_products_depend_on_distance(encoding: Encoding, problem: Pr
 
         <PE(p), PE(q)> = sum_i cos((p - q) theta_i)
 
-    The Gram matrix is a Toeplitz matrix with E / 2 on its diagonal.
+    Here theta_i is the angle by which pair i rotates from one position to the next. The matrix of
+    all inner products is therefore a Toeplitz matrix, with E / 2 at each position of its diagonal.
     """
     table = encoding.table(problem)
 
