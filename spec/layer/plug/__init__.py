@@ -55,7 +55,7 @@ def layer(
             own[convention] = value
     written_in = backend or inferred(build)[0]
     if written_in in NAMES and written_in not in LAYERED:
-        raise Unsuitable(f"layers of {written_in} are not judged: choose {' or '.join(LAYERED)}")
+        raise Unsuitable(f"layers of {written_in} need an adapter, see docs/layer.md")
     arrays = library(written_in, device)
     if not told.complete and arrays.name != "torch":
         raise Unsuitable("names: W_o has no place, and only layers of torch are completed")
