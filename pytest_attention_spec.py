@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
-    """Read what is asked, and leave to pytest what is its own."""
+    """Read the options for certification, and leave the others to pytest."""
     target = early_config.known_args_namespace.implementation
     if target is None:
         return
@@ -170,7 +170,7 @@ class Clauses(pytest.Collector):
         self.request = request
 
     def collect(self) -> Iterator[pytest.Item]:
-        """A test for each of them and each dtype. Raises CollectError for a target no good."""
+        """A test for each of them and each dtype. Raises CollectError for an invalid target."""
         from attention_spec.backends import Unsuitable
         from attention_spec.certification.as_tests import runs
 
@@ -186,8 +186,8 @@ class Clauses(pytest.Collector):
 class Clause(pytest.Item):
     """One clause in one dtype. It fails in a line, where the target is, and its report follows.
 
-    A `should` that is broken, and what is known to be, are expected failures: as a certificate has
-    it, they are told and keep nobody from it.
+    A `should` clause that fails, and a declared deviation, are expected failures: they are reported
+    as `xfail`, as a certificate reports them, and do not fail the run.
     """
 
     def __init__(self, *, run: Any, place: tuple[Path, int | None], **options: Any) -> None:
@@ -203,7 +203,7 @@ class Clause(pytest.Item):
         return *self.place, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What is wrong; of an exception that is not a verdict all that pytest has to say."""
+        """The failure in words; the full report of pytest for an exception that is no verdict."""
         if not isinstance(excinfo.value, AssertionError):
             return super().repr_failure(excinfo, style)
         shown = excinfo.getrepr(style="value")

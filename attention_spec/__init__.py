@@ -58,7 +58,7 @@ class Alias(Loader):
         self.name = name
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:  # noqa: ARG002
-        """The module; whoever asked for it is about to say that it is another's."""
+        """The module; the importer is about to report that it belongs to another package."""
         module = import_module(self.name)
         self.said = module.__spec__
         return module

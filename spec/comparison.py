@@ -62,7 +62,7 @@ class Violation(AssertionError):
 
     @property
     def whole(self) -> Compared | None:
-        """What was compared, if that is at most LOOKED_AT numbers; else None."""
+        """The numbers that were compared, if at most LOOKED_AT; else None."""
         if not self.compared or self.compared[0].size > LOOKED_AT:
             return None
         got, want, within = (np.array(x, dtype=np.float64) for x in self.compared)

@@ -1,4 +1,4 @@
-"""What all domains share: the scope of a target, and how choices give a problem.
+"""The common part of all domains: the scope of a target, and how choices give a problem.
 
 A domain says which problems a clause is about; a scope says which part of them is drawn.
 """
@@ -14,7 +14,7 @@ from spec.sizes import Reach
 
 @dataclass(frozen=True)
 class Scope:
-    """What an implementation supports: the part of a domain that problems are drawn from.
+    """The scope that an implementation supports: the part of a domain that problems are drawn from.
 
     answers: the supported kinds of problem. conventions: its choice for each convention. multiples:
     what "lengths" and "widths" are multiples of, where not all are tested. palette: for a target

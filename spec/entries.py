@@ -205,7 +205,7 @@ BYTES = _lattice_of_bytes()
 def bits_of_tf32(like: Array) -> tuple[Array, Array]:
     """1 + 2^-12 everywhere, whose 13 bits TF32 does not keep, and 1 + 2^-8, whose 9 it does.
 
-    A format with fewer bits than TF32, such as bfloat16, does not keep the latter either.
+    A format with fewer bits than TF32, such as bfloat16, does not keep 1 + 2^-8 either.
     """
     return np.full_like(like, 1 + 2.0**-12), np.full_like(like, 1 + 2.0**-8)
 

@@ -136,7 +136,7 @@ class Vocabulary:
         return f"{meant}; `attention-spec list conditions` prints all words; {sizes}"
 
     def candidates(self) -> dict[str, float]:
-        """What may separate problems, and how much each has to explain to be named.
+        """The features that may separate problems, and how much each has to explain to be named.
 
         In nats. For a word this is about the logarithm of the number of words. Less usual
         statements, such as that something is absent, have to explain more.

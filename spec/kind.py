@@ -1,4 +1,4 @@
-"""What the engine needs to know about one kind of subject, in addition to its clauses.
+"""One kind of subject: all that the engine needs to know of it, in addition to its clauses.
 
 Loading, probing, testing, reduction and the certificate are the same for all kinds. Everything that
 differs is in one record, `Kind`. The default of each optional field claims nothing.
@@ -48,7 +48,7 @@ def unchanged(record: Any, *_: Any) -> Any:
 
 def unasked(_: str) -> Any:
     """Raises Refused: the basic case of this kind shows enough, and there is no other problem."""
-    raise Refused("nothing is asked")
+    raise Refused("there is no other problem")
 
 
 def unfitted(_: Any, problem: Any) -> Any:

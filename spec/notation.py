@@ -60,8 +60,8 @@ def read_only(record: Any) -> None:
 class Once(Generic[T]):
     """An attribute that is computed on first use, and then is an ordinary attribute.
 
-    `functools.cached_property` holds a lock meanwhile, which in Python 3.11 takes longer than a sum
-    of a few numbers; and a problem has some fifty such attributes.
+    `functools.cached_property` holds a lock during the call, which in Python 3.11 takes longer than
+    a sum of a few numbers; and a problem has some fifty such attributes.
     """
 
     def __init__(self, function: Callable[[Any], T]) -> None:
@@ -89,7 +89,7 @@ class Length(Once[int]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Posed:
-    """What all problems have, whatever they are about.
+    """The common part of all problems, whatever they are about.
 
     dtype: the format of the arrays. rounding, products: the rounding model that an implementation
     may use, and that of its matrix units (`spec.attention.rounding.units`).

@@ -1,4 +1,4 @@
-"""What a page draws of a problem in addition to its arrays: matrices, and their masked parts."""
+"""The pictures of a problem in addition to its arrays: matrices, and their masked parts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is tested: a frozen record of plain functions of problems, some of which may be left out.
+"""Subjects of tests: frozen records of plain functions of problems, some of which may be missing.
 
 A function that is left out is not supported, so it is not tested. Each chapter has its own class of
 record; `spec.record` makes one from an ordinary program of NumPy, torch or JAX.
@@ -54,7 +54,7 @@ def not_offered(*_: object, **__: object) -> NoReturn:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is tested: a record of plain functions of problems, without those it does not support.
+    """A subject of tests: a record of functions of problems, without those it does not support.
 
     name: for people to read. origin: how a person imports it, as `module:name`, for a script that
         reproduces a failure.

@@ -15,7 +15,7 @@ PLAIN = (bool, int, float, str)
 
 
 class Misfit(ValueError):
-    """What was read is not what it should be; the message says how, in one line."""
+    """The data have another form than expected; the message says which, in one line."""
 
 
 def typed(record: T) -> T:

@@ -15,7 +15,7 @@ FIRST, CURRENT = VERSIONS[0], VERSIONS[-1]
 
 @dataclass(frozen=True)
 class Retired:
-    """What became of a number.
+    """The end of a clause.
 
     until: the last version that had its clause. superseded: the number of the clause that replaces
     it; if there is none, `reason` says why.

@@ -124,7 +124,7 @@ def description() -> Schema:
     return {
         "$schema": DRAFT,
         "title": "A description of a layer",
-        "description": "What `attention-spec certify TARGET --description FILE` reads, as TOML.",
+        "description": "The file of `attention-spec certify TARGET --description FILE`, as TOML.",
         "type": "object",
         "additionalProperties": False,
         "properties": keys,

@@ -170,7 +170,7 @@ def _right(bug: Bug, step: str) -> Iterator[str]:
 
 
 def correct(replacement: Any, step: str) -> Any:
-    """The function of that name in the module `steps` beside the bug; None if there is none."""
+    """The function of that name in the module `steps` next to the bug; None if there is none."""
     package = replacement.__module__.rpartition(".")[0]
     path = ROOT / package.replace(".", "/") / "steps.py"
     if not path.exists():

@@ -1,4 +1,4 @@
-"""What the pages are made of: the clauses, the known bugs and the ledger, read once.
+"""The data of the pages: the clauses, the known bugs and the ledger, read once.
 
 A known bug is found by its kind and its name: two kinds may have bugs of the same name.
 """
@@ -64,14 +64,14 @@ class Incident:
 
 @dataclass(frozen=True)
 class Breach:
-    """An implementation that breaks a clause: its verdicts, and what was said of the causes."""
+    """An implementation that breaks a clause: its verdicts, and the remarks on the causes."""
 
     judged: Judged
     verdicts: tuple[Verdict, ...]
 
     @property
     def said(self) -> tuple[Mapping[str, str], ...]:
-        """What was said of the causes of these verdicts, each once; else of the clause itself."""
+        """The remarks on the causes of these verdicts, each once; else on the clause itself."""
         causes = self.judged.certificate.causes
         places = dict.fromkeys(place for v in self.verdicts for place in v.causes)
         found = [{"cause": causes[x].sentence, **self.judged.said(causes[x])} for x in places]

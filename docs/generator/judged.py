@@ -94,4 +94,4 @@ def of_library(library: str, facts: Facts) -> Page:
         table(("implementation", "kind", "result", "what was found"), rows),
         link(here, "implementations/index.md", "All implementations"),
     )
-    return Page(here, library, body, f"What was found in {library}.", boost=1.5)
+    return Page(here, library, body, f"Certification results for {library}.", boost=1.5)

@@ -63,7 +63,7 @@ def about_path(about: str) -> str:
 
 
 def chapter(about: str) -> str:
-    """What a kind of target is called in headings."""
+    """The name of a kind of target in headings."""
     noun = kind_of(about).noun
     return CHAPTERS.get(about, noun[:1].upper() + noun[1:])
 
@@ -94,5 +94,5 @@ def slug(text: str) -> str:
 
 
 def option_words(capability: Any) -> str:
-    """What a clause needs, in a few words."""
+    """The need of a clause, in a few words."""
     return shortened(str(getattr(capability, "value", capability)))

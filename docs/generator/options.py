@@ -121,7 +121,7 @@ def page(name: str, option: Option, facts: Facts) -> Page:
 
 
 def capabilities(option: Option) -> frozenset[str]:
-    """What a clause about an option needs."""
+    """The capabilities that a clause about an option needs."""
     if option.word in NEEDED:
         return frozenset(NEEDED[option.word])
     ours = [x for x in PARAMETERS if option.word in x.spellings]

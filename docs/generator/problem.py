@@ -1,4 +1,4 @@
-"""What the docstring of `Problem` says about a problem, and each of its fields."""
+"""The text of the docstring of `Problem` on a problem, and on each of its fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spec.attention.notation import Problem
 
 
 def text() -> str:
-    """What a problem is, in a sentence."""
+    """The definition of a problem, in a sentence."""
     return inspect.cleandoc(Problem.__doc__ or "").partition("\n\n")[0]
 
 

@@ -103,5 +103,5 @@ def _after_metadata(lines: list[str]) -> int:
 
 
 def glossary() -> Glossary:
-    """That of this repository."""
+    """The glossary of this repository."""
     return Glossary(FILE.read_text(encoding="utf-8"), CLAUSES)

@@ -39,7 +39,7 @@ def pages(facts: Facts) -> Iterator[Page]:
 
 
 def write(found: Sequence[Page], folder: Path) -> None:
-    """Write pages as files, with links to the glossary, and what they need beside them."""
+    """Write pages as files, with links to the glossary, and the other files that they need."""
     linking = glossary()
     shutil.rmtree(folder, ignore_errors=True)
     for page in found:

@@ -32,7 +32,7 @@ def pages() -> Iterator[Page]:
 
 
 def described(module: str) -> Mapping[str, str]:
-    """What the docstring of the module `features` beside a kind says about each word."""
+    """The text on each word in the docstring of the module `features` next to a kind."""
     package = module.rpartition(".")[0]
     while package and find_spec(f"{package}.features") is None:
         package = package.rpartition(".")[0]

@@ -1,7 +1,7 @@
-"""What options a problem of a domain has, of those that an implementation answers.
+"""The options that a problem of a domain has, among those that an implementation supports.
 
-Each is drawn knowing what was drawn before it: a pair that is refused is not asked for. A domain
-that cannot do without an option does without what is refused beside it.
+Each is drawn after the others are known: a pair that is not supported is not drawn. If a domain
+requires an option, it omits the options that are not supported together with it.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _alike(kind: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def others(domain: Problems) -> Mapping[Parameter, bool | None]:
-    """Whether options other than masks and causality are asked of a domain: None for at times."""
+    """Whether a domain uses options other than masks and causality; None: some problems do."""
     return {
         WINDOW: domain.windows,
         FIRST: domain.firsts,
@@ -111,14 +111,14 @@ def others(domain: Problems) -> Mapping[Parameter, bool | None]:
 
 
 def wanted(domain: Problems) -> list[Parameter]:
-    """What a domain cannot do without, beside which something else may be refused."""
+    """The options that a domain requires; others may be unsupported together with them."""
     return [option for option, has in others(domain).items() if has]
 
 
 def taken(
     option: Parameter, domain: Problems, answers: frozenset[str], said: Mapping[Parameter, bool]
 ) -> bool:
-    """Whether an option is taken beside all that is said, and beside what will have to be."""
+    """Whether an option is supported together with those drawn, and with those still required."""
     if ALONE[option] not in answers:
         return False
     later = [x for x in wanted(domain) if x not in (option, *said)]
@@ -129,7 +129,7 @@ def taken(
 def cap(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool]
 ) -> float | None:
-    """The cap to ask for, beside what is said; none of sums where `sinks` says why."""
+    """The soft-cap to use with the options in `said`; none of sums, for the reason in `sinks`."""
     shifts = domain.shifts or (domain.sinks and said[MASK])
     bends = shifts and as_chosen(scope.conventions)["caps_bias"]
     if domain.caps is False or bends or not taken(CAP, domain, scope.answers, said):
@@ -150,9 +150,9 @@ def dlse(choices: Choices, domain: Problems, size: Sizes) -> Array | None:
 def sinks(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], heads: int
 ) -> Array | None:
-    """The sinks to ask for, beside what is said: about as large as scores, far from them, or none.
+    """The sinks to use with the options in `said`: as large as scores, far from them, or none.
 
-    A cap of sums bounds no sink (`moves.with_the_sink_as_a_key`), so they are not asked together.
+    A cap of sums bounds no sink (`moves.with_the_sink_as_a_key`), so no problem has both.
     """
     sums = said[CAP] and as_chosen(scope.conventions)["caps_bias"]
     bends = sums and (said[MASK] or domain.slopes)
@@ -168,7 +168,7 @@ def sinks(
 def slopes(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
 ) -> Array | None:
-    """The slopes to ask for, beside what is said: as deployed, and here and there an odd one."""
+    """The slopes to use with the options in `said`: as deployed, and sometimes an odd one."""
     bends = said[SINKS] and said[CAP] and as_chosen(scope.conventions)["caps_bias"]
     if domain.slopes is False or bends or not taken(SLOPES, domain, scope.answers, said):
         return None
@@ -185,7 +185,7 @@ def slopes(
 def segments(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
 ) -> Mapping[str, Any]:
-    """The segments of queries and keys to ask for, beside what is said; or none of either."""
+    """The segments of queries and keys to use with the options in `said`; or none of either."""
     if domain.segments is False or not taken(QUERY_SEGMENTS, domain, scope.answers, said):
         return {}
     rows = domain.in_rows or (domain.positions is False and not domain.segments)
@@ -204,7 +204,7 @@ def segments(
 def positions(
     choices: Choices, domain: Problems, scope: Scope, said: Mapping[Parameter, bool], size: Sizes
 ) -> Mapping[str, Any]:
-    """The positions of queries and keys to ask for, beside what is said; of both, one or none."""
+    """The positions of queries and keys to use with those in `said`; of both, one or none."""
     if domain.positions is False or not taken(QUERY_POSITIONS, domain, scope.answers, said):
         return {}
     if domain.positions is None and choices.pick((True, True, False)):
@@ -231,7 +231,7 @@ def scale(
 
 @cache
 def asked(kind: str, causal: bool) -> frozenset[str]:
-    """What a problem with this kind of mask is, whatever its sizes are."""
+    """The features of a problem with this kind of mask, whatever its sizes are."""
     masked = kind != "none"
     asked = {
         Capability.MASK: kind in kinds.BOOLEAN,

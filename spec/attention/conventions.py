@@ -1,4 +1,4 @@
-"""What the mathematics of attention leaves open: conventions, and their choices.
+"""Conventions, which the mathematics of attention leaves open, and their choices.
 
 A caller declares a convention once; what may differ from call to call is an option instead. Some
 conventions are converted where a function is called (`plug.conventions`). Others are fields of the

@@ -83,7 +83,7 @@ def slope(t: Array, problem: Problem) -> Array | float:
 
 
 def entering(problem: Problem) -> Array:
-    """What is soft-capped: t_ij, or t_ij + b_ij if biases are capped too.   (B, H, N, M)"""
+    """The scores that are soft-capped: t_ij, or t_ij + b_ij if biases are too.   (B, H, N, M)"""
     return products(problem) + problem.bias if problem.caps_bias else products(problem)
 
 

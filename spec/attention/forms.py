@@ -1,4 +1,4 @@
-"""What is special about the options of a problem: masks, soft-caps, sinks, segments, positions."""
+"""Features of the options of a problem: masks, soft-caps, sinks, segments, positions."""
 
 import itertools
 from collections.abc import Callable

@@ -82,7 +82,7 @@ BESIDE = (
 
 
 def words(record: Implementation, problem: Problem) -> list[str]:
-    """What is special about a problem; pairs are told by the two, and forms by the mask."""
+    """The features of a problem; both options name a pair, and the mask names its form."""
     told = {*(together(*pair) for pair in PAIRS), *BESIDE}
     found = sorted(kind.removeprefix("takes ") for kind in record.kinds_of(problem) - told)
     hides = problem.mask is not None and problem.idle.any()

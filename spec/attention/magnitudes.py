@@ -1,4 +1,4 @@
-"""What is special about numbers: how large scores, sums, weights and entries are, and how exact."""
+"""Features of numbers: how large scores, sums, weights and entries are, and how exact."""
 
 from functools import lru_cache
 

@@ -1,8 +1,8 @@
 """The vocabulary of attention: a problem, and its gradients.
 
 A `Problem` holds everything about one call: arrays, options, the format of the arrays and their
-memory layout. What a caller declares once is a convention (`spec.attention.conventions`); what
-may differ from call to call is an option (`spec.attention.options`).
+memory layout. A caller declares a convention once (`spec.attention.conventions`); an option
+may differ from call to call (`spec.attention.options`).
 """
 
 from collections.abc import Mapping
@@ -222,7 +222,7 @@ class Problem(Posed):
 
     @once
     def bias(self) -> Array:
-        """What is added to the scores, zero where a key is masked.   (B, H, N, M)"""
+        """The biases that are added to the scores, zero where a key is masked.   (B, H, N, M)"""
         bias = np.zeros((self.B, self.H, self.N, self.M))
         if self.mask is not None and self.mask.dtype != bool:
             bias = np.where(self.allowed, self.mask, bias)

@@ -23,7 +23,7 @@ from spec.subject import Backward
 
 
 class Capability(StrEnum):
-    """What a clause may need of an attention function beyond the forward pass in the basic case.
+    """The capabilities that a clause may need beyond the forward pass in the basic case.
 
     Capabilities are words that a certificate prints. Each chapter has its own; the same words mean
     the same in two chapters.

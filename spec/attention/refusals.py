@@ -1,4 +1,4 @@
-"""What no problem may ask for, each refused in a line that says what may be asked instead."""
+"""Invalid problems: each raises an exception, in a line that says what is valid instead."""
 
 from collections.abc import Mapping
 from typing import Any

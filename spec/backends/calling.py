@@ -2,7 +2,7 @@
 
 An ordinary function is called as it says itself, in its signature or, where it is written in C,
 in its docstring. Parameters are matched by name; a required one that nobody knows makes it no
-target. What is wrong is said in one line (`Unsuitable`) before anything is judged.
+target. An error is reported in one line (`Unsuitable`) before anything is judged.
 """
 
 import ast
@@ -30,7 +30,7 @@ UNFILLED = "which cannot be filled: give it a default, or wrap the target in a f
 
 
 def library_of(function: Callable[..., Any], backend: str | None, device: str) -> Library:
-    """The array library of a function: the one that is named, else told from its module."""
+    """The array library of a function: the one that is named, else inferred from its module."""
     return library(backend or inferred(function)[0], device)
 
 
@@ -46,8 +46,8 @@ def plugged(
     """The array library of a target, and what the record of any kind says of it.
 
     name, origin: what it is called, and how a person imports it. backend, device: "numpy",
-    "torch" or "jax", told from the target's module if not said, and where it runs. dtypes:
-    the formats it takes, all of the library's if not said.
+    "torch" or "jax", by default inferred from the target's module, and where it runs. dtypes:
+    the formats it takes, by default all of the library's.
     Raises Unsuitable: an unknown or absent library, or formats that it has not.
     """
     arrays = library_of(target, backend, device)

@@ -1,6 +1,6 @@
-"""What compilers of functions did: how many programs, and what not.
+"""The work of compilers of functions: the number of programs, and the fallbacks.
 
-torch's is asked what it counted, JAX tells as it goes (`listen`).
+torch's compiler has counters, and JAX reports each program as it compiles it (`listen`).
 """
 
 import sys

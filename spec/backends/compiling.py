@@ -1,7 +1,7 @@
 """A program as the compiler of its library runs it, where a person asks for that.
 
 A library says which ways it has (`Library.compilers`), and what a function or a class becomes by
-each. What is given to a call beside arrays settles which program it is:
+each. The arguments of a call other than arrays decide which program runs:
 
     static    jax.jit with all that is no array static; torch.compile(dynamic=False)
     traced    jax.jit with floating-point numbers, as a scale is one, traced like arrays
@@ -40,7 +40,7 @@ class Compiled:
 def compiled(program: Any, library: Library, way: str) -> Any:
     """A function or a class of `library` as it runs compiled in one of the `WAYS`.
 
-    What a function carries is compiled as well: its log-sum-exp is a function of its own.
+    The attributes of a function are compiled as well: its log-sum-exp is a function of its own.
 
     Raises Unsuitable: a way that the library has not, or what it does not compile.
     """

@@ -1,4 +1,4 @@
-"""Which array library a function is written for, told from what its module imports."""
+"""The array library that a function is written for, inferred from the imports of its module."""
 
 import functools
 import sys

@@ -22,7 +22,7 @@ def interprets() -> bool:
 
 
 def quicken() -> None:
-    """Have it look where anything is left; do nothing where it is not loaded, or was told so."""
+    """Have it look where anything is left; do nothing if it is not loaded, or already does so."""
     interpreter = sys.modules.get(INTERPRETER)
     if interpreter is None or hasattr(interpreter, TOLD):
         return

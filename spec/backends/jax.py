@@ -1,7 +1,7 @@
 """JAX: four dtypes and gradients by vjp.
 
 float64 needs JAX's 64-bit mode, which is switched on around each float64 call
-and left as it was; an implementation that falls back to float32 is told so.
+and left as it was; an implementation that falls back to float32 is reported.
 JAX arrays have no strides, so `Problem.memory` makes no difference here.
 """
 

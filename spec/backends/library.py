@@ -1,4 +1,4 @@
-"""What the specification needs from an array library, as a record of plain functions."""
+"""The requirements of the specification on an array library, as a record of plain functions."""
 
 import functools
 import warnings
@@ -80,7 +80,7 @@ class Library:
     def gradients(
         self, function: Callable[..., Any], arrays: Sequence[Any], dout: Any
     ) -> Sequence[Any]:
-        """What `differentiate` says, of a library that differentiates."""
+        """The result of `differentiate`, for a library that differentiates."""
         assert self.differentiate is not None
         return self.differentiate(function, arrays, dout)
 
@@ -104,7 +104,7 @@ def first_line(error: BaseException) -> str:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """What a function calls itself."""
+    """The name that a function has."""
     if isinstance(function, functools.partial):
         return name_of(function.func)
     return str(getattr(function, "__name__", type(function).__name__))

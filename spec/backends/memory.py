@@ -3,7 +3,7 @@
 An implementation may assume nothing about strides, so problems say how their
 arrays are to be handed over. Each way is written as a flat buffer and a view of
 it (shape, strides and offset, counted in elements), which every library with
-strides can build. What a buffer holds beside the view is poison.
+strides can build. The numbers of a buffer outside the view are poison.
 """
 
 import math

@@ -1,8 +1,8 @@
-"""What came back from a call: checked before its numbers are looked at.
+"""The result of a call: checked before its numbers are used.
 
-That it is an array of the library, of the right shape, dtype and device is asked first. An
+First of all it has to be an array of the library, of the right shape, dtype and device. An
 exception that a call raises becomes `Refused`; whether it may refuse is decided elsewhere. After
-some errors a GPU answers nobody, whatever is asked: such a one is no refusal, but an end.
+some errors a GPU fails in every later call: such an error ends the process.
 """
 
 import sys
@@ -124,7 +124,7 @@ def _wanted(library: Library, x: Any) -> str:
 
 
 def words(x: Any) -> str:
-    """What came instead of an array."""
+    """The type of an object that is no array, in words."""
     if isinstance(x, tuple | list):
         return f"a {type(x).__name__} of {len(x)}"
     return "None" if x is None else f"of type {type(x).__module__}.{type(x).__qualname__}"

@@ -32,7 +32,7 @@ def own(library: Library, seed: int) -> Iterator[None]:
 
 
 def taken() -> int | None:
-    """The seed at which a library's own source was started since this was asked last, if any."""
+    """The seed at which a library's own source was started since the last call of this, if any."""
     seeds = _started.get()
     _started.set(())
     return seeds[0] if seeds else None
@@ -94,7 +94,7 @@ def written(x: Any) -> str:
 
 
 def named(x: Any) -> str:
-    """What torch has a name for, as `torch.float32`; empty for anything else."""
+    """The text of an object that torch prints by name, as `torch.float32`; empty for others."""
     text = str(x) if type(x).__module__ == "torch" else ""
     return text if text.startswith("torch.") else ""
 

@@ -101,7 +101,7 @@ def by_leaves(out: Any, leaves: Sequence[Any], dout: Any) -> list[Any]:
     """The gradient of <dout, out> by each leaf. Raises NoGradient: autograd has none by any.
 
     By one leaf of several it is zeros where autograd has none: `out` does not depend on that
-    leaf for whoever trains, which is true or false, and judged. By none there is no gradient
+    leaf in training, which is right or wrong, and tested. By none there is no gradient
     at all, which is not the same as one of zeros.
     """
     several = zip(out, dout, strict=True) if isinstance(out, tuple) else ((out, dout),)
@@ -138,7 +138,7 @@ def _pulled(outs: Sequence[Any], leaves: Sequence[Any], douts: Sequence[Any]) ->
 
 
 def recorded(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
-    """What the function returns where each of the arrays requires a gradient."""
+    """The result of the function if each of the arrays requires a gradient."""
     with torch.enable_grad():
         return function(*(x.detach().requires_grad_() for x in arrays))
 

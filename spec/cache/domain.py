@@ -53,7 +53,7 @@ class Texts:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the domain cannot do without, and a clause over it needs as well."""
+        """The capabilities that the domain requires, and a clause over it needs as well."""
         asked = {
             Capability.GROUPS: self.grouped,
             Capability.RAGGED: self.ragged,

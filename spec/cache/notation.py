@@ -1,6 +1,6 @@
 """The vocabulary of caches: texts, steps, problems.
 
-Axes, beside those of attention
+Axes, in addition to those of attention
     N tokens of the text that is read       M tokens of another text
     T steps, in which tokens arrive
 
@@ -42,7 +42,7 @@ class Text(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """What arrives in one step: q (B, H, n or less, D), k (B, G, n, D), v (B, G, n, E).
+    """The tokens that arrive in one step: q (B, H, n or less, D), k (B, G, n, D), v (B, G, n, E).
 
     counts: how many of the n tokens each sequence gets; the others are padding.   (B,)
     Where there are fewer queries than n, they are those of the first tokens.

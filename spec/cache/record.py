@@ -1,7 +1,7 @@
 """A cache as a record: its functions, and what it may leave out.
 
-A cache is a frozen record of plain functions on states. What a state is, is its owner's
-affair. Leaving a function out declares that it is not offered. `spec.cache.plug` builds
+A cache is a frozen record of plain functions on states. A state may be
+any object. Leaving a function out declares that it is not offered. `spec.cache.plug` builds
 the record of a class that somebody wrote.
 """
 
@@ -18,7 +18,7 @@ from spec.subject import Subject, holding, not_offered
 
 
 class Capability(StrEnum):
-    """What a clause may ask of a cache beyond reading on."""
+    """The capabilities that a clause may need of a cache beyond appending."""
 
     CALL = options.Capability.CALL
     GROUPS = options.Capability.GROUPS

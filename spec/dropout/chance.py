@@ -1,4 +1,4 @@
-"""What chance may do: bounds that hold for any number of draws, and how often they fail.
+"""Bounds on random results that hold for any number of draws, and how often they fail.
 
 Whether a weight is dropped is decided by chance, so no answer is impossible, and a test can
 only be wrong rarely. How rarely is a number that is chosen here, and not a habit:
@@ -36,8 +36,8 @@ them: disjoint pairs of places, other seeds, other rows. Comparisons may depend 
 other as they like, for a union bound does not care, and masks are looked at many times.
 The bounds hold for each problem, so also for problems that are drawn from another source.
 
-What is sure to be seen (with a chance of 1 - ALARM). With 2^15 weights a rate that is off
-by 0.05; with 2^14 pairs a correlation of two masks of 0.14 at p = 1/2, and of 0.35 at
+Deviations that are sure to be seen (with a chance of 1 - ALARM). With 2^15 weights a rate
+that is off by 0.05; with 2^14 pairs a correlation of two masks of 0.14 at p = 1/2, and of 0.35 at
 p = 0.1; masks that are shared have correlation 1.
 """
 

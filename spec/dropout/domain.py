@@ -1,6 +1,6 @@
 """Where the clauses quantify: attention problems with a rate, a mode and a seed.
 
-Scores stay within 6 of 0, so that no weight is too small to be told from one that was
+Scores stay within 6 of 0, so that no weight is too small to differ from one that was
 dropped: a >= exp(-12) / 17 > 2^-22, and float16 goes down to 2^-24. E = M throughout, as
 values are replaced by the identity to read weights off: then a problem and the one that
 reads its mask are of one shape, and no source of randomness can tell them apart.

@@ -6,8 +6,8 @@ Axes, arrays and words are those of `spec.notation`, with as many key heads as q
     kept m_ij       True where the weight of key j for query i was kept    (B, H, N, M)
     w_ij            m_ij a_ij / (1 - p), the weights that are used; o = w v
 
-`seed` is what the source of randomness starts from: the same seed, the same mask. What a
-clause chooses by itself (`chance`) is drawn from another stream of the same number.
+`seed` is what the source of randomness starts from: the same seed, the same mask. The random
+numbers of a clause itself (`chance`) are drawn from another stream of the same seed.
 """
 
 from collections.abc import Callable, Mapping

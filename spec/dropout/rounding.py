@@ -1,4 +1,4 @@
-"""What attention with dropout may round, given which weights were kept.
+"""The rounding errors of attention with dropout, given which weights were kept.
 
 With f = 1 / (1 - p), B_a the budget of the weights without dropout, and B_again that of
 weights which a backward pass computes again, as exp(s - lse),

@@ -25,9 +25,9 @@ def feed_forward(target: Callable[..., Any], **how: Any) -> FeedForward:
 
     target: x (B, N, E), W1 (E, F), b1 (F), W2 (F, E), b2 (E) give y (B, N, E), in the dtype of
         x; `backward`, if any, takes dy (B, N, E) before them and gives five arrays shaped
-        like them. A class is asked for modules of widths E and F that take x, and hold two
-        torch.nn.Linear with biases, E to F and then F to E, to be given the weights. What is
-        random is switched off by eval(); a function has no such switch.
+        like them. A class makes modules of widths E and F that take x, and hold two
+        torch.nn.Linear with biases, E to F and then F to E, to be given the weights. A call
+        of eval() switches off all that is random; a function has no such switch.
     how: as `spec.backends.calling.plugged` has it.
     Raises Unsuitable, in one line: what cannot be called like this; layers of other shapes
         (got, want); an output of the wrong shape (got, want) or dtype on a probe.

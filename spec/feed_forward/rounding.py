@@ -1,4 +1,4 @@
-"""What a right feed-forward network may round.
+"""The rounding errors of a right feed-forward network.
 
 The arithmetic is that of `spec.attention.rounding.arithmetic`: which grade stores what. Two linear
 maps are chained, and `spec.attention.rounding.chained` says what a sum makes of inexact numbers.
@@ -51,12 +51,12 @@ class Bounds:
 
     @once
     def z(self) -> Array:
-        """What the units receive.   (B, N, F)"""
+        """The inputs of the units.   (B, N, F)"""
         return definition.received(self.exact_problem).astype(np.float64)
 
     @once
     def h(self) -> Array:
-        """What they hold.   (B, N, F)"""
+        """The outputs of the units.   (B, N, F)"""
         return np.maximum(self.z, 0)
 
     @once

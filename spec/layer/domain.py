@@ -81,7 +81,7 @@ class LayerProblems:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the domain cannot do without, and a clause over it needs as well."""
+        """The capabilities that the domain requires, and a clause over it needs as well."""
         shared = frozenset.intersection(*(HIDING[kind] for kind in self.hiding))
         hidden = "none" not in self.hiding  # so that there is something to draw
         needs = set(shared or HIDING[self.hiding[0]]) if hidden else set()

@@ -1,6 +1,6 @@
 """The vocabulary of the layer: its parameters, its problems, what is judged.
 
-Axes, beside those of attention
+Axes, in addition to those of attention
     A width of a query, an output and all heads together (torch: embed_dim)
     K width of a key (kdim)    V width of a value (vdim)
     D = A / H, the width of one head
@@ -81,8 +81,8 @@ class LayerProblem(Posed):
     (B H, N, M) with the heads of a batch element side by side; bool, True where query i
     may not attend to key j; float, added to the scores after scaling, -inf forbids.
     causal: forbids the future as well. arrays: how many query, key and value are, 3; or 2,
-    where key and value are one, as a decoder reads an encoder; or 1 in self-attention. What is
-    one array is the first that it is given as. batched: the arrays are handed over with their
+    where key and value are one, as a decoder reads an encoder; or 1 in self-attention. Inputs
+    that are one array are all the first one. batched: the arrays are handed over with their
     batch axis; of one element they need none. training: the mode. asks: which weights are asked
     for. turn: whether queries and keys are turned by their places, as rotary positions do. The
     rest is as `spec.notation.Posed` has it.

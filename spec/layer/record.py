@@ -18,7 +18,7 @@ from spec.subject import GRADIENTS, Subject, holding, not_offered
 
 
 class Capability(StrEnum):
-    """What a clause may ask of a layer beyond its output on the core."""
+    """The capabilities that a clause may need of a layer beyond its output in the basic case."""
 
     GRADIENTS = options.Capability.GRADIENTS
     WEIGHTS = options.Capability.WEIGHTS

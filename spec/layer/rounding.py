@@ -8,8 +8,8 @@ B_x does to it, and by Lemma 1 for a sum of n products and a bias (the lemma of
     B_y = B_x |W|^T + sum((|x| + B_x) |W|^T + |b|, y)
 
 The budgets of the three projections enter attention as those of its inputs
-(`spec.attention.rounding.inexact`), and so does that of dC = dout W_o, its cotangent. What
-attention returns goes into the output projection, and its gradients into sums over
+(`spec.attention.rounding.inexact`), and so does that of dC = dout W_o, its cotangent. The
+output of attention enters the output projection, and its gradients enter sums over
 all rows of all batch elements:
 
     dW_oi = sum_n dy_no x_ni     B_dW = B_dy^T (|x| + B_x) + |dy|^T B_x + sum(..., dW)

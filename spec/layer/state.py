@@ -1,7 +1,7 @@
 """The parameters of a layer under the names of its state, and back.
 
-Names say for each array of a state which parameters stand in it, one above the other. Those of
-torch's `state_dict`:
+Names say for each array of a state which parameters stand in it, one above the other. The names
+of torch's `state_dict`:
 
 in_proj_weight (3A, A)                     W_q, W_k and W_v
 q_proj_weight (A, A), k_proj_weight (A, K), v_proj_weight (A, V)

@@ -1,7 +1,7 @@
 """Where the clauses quantify: two states, drawn so that they shrink to zeros.
 
 A log-sum-exp is drawn near 0 and then put in its place: with others of its size, far from them,
-where its exponential is no number, or beside one that is equal. What is drawn is a row at a time:
+where its exponential is no number, or equal to the other one. Rows are drawn one by one:
 both states of it live, one of them empty, or both. The output of an empty one is zero, and what a
 clause puts there instead is its own affair.
 

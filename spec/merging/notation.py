@@ -13,8 +13,8 @@ Words
     *empty*: its lse is -inf and its output is no matter, but by convention zero. One that is not
     is *live*. A state is *above* another one by the difference of their lse.
 
-Numbers of o have the dtype of the problem. Those of lse have it too, but for 16 bits: a
-log-sum-exp of thousands needs its fractions, so it comes and is returned in float32.
+Numbers of o have the dtype of the problem. Log-sum-exps have it too, except for 16
+bits: a log-sum-exp of thousands needs its fractions, so it comes and is returned in float32.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
 
 
 class State(NamedTuple):
-    """What is known of some keys: o (B, H, N, E), and lse (B, H, N)."""
+    """The attention over some keys: o (B, H, N, E), and lse (B, H, N)."""
 
     o: Array
     lse: Array
@@ -105,7 +105,7 @@ class Problem(Posed):
 
 
 def single(dtype: str) -> str:
-    """The dtype of the log-sum-exps beside outputs of a dtype."""
+    """The dtype of the log-sum-exps for outputs of a dtype."""
     return "float32" if dtype in HALF else dtype
 
 

@@ -32,7 +32,7 @@ def exact(state: State) -> Near:
 
 
 def merged(merging: Merging, like: Problem, one: Near, two: Near) -> Near:
-    """What a subject makes of two states; like: a problem of their shape and format."""
+    """The merge of two states by a subject; like: a problem of their shape and format."""
     put = like.of(one.state, two.state)
     of_inputs, own = moved(put, one.within, two.within), of_state(put)
     return Near(merging.forward(put), State(of_inputs.o + own.o, of_inputs.lse + own.lse))
@@ -70,7 +70,7 @@ def cut(attention: Attention, chance: Stream) -> list[Attention]:
 
 
 def answered(attention: Attention) -> Near:
-    """What a right implementation returns of a part: the definition's answer, rounded."""
+    """The result of a right implementation for a part: that of the definition, rounded."""
     right, stored = budgets.reference(attention), single(attention.dtype)
     o, lse = rounded(right.o, attention.dtype), rounded(right.lse, stored)
     within = State(budgets.of_output(attention), budgets.of_lse(attention, stored))

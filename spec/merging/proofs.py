@@ -37,7 +37,7 @@ def merge(one: State, two: State) -> State:
 
 
 def halfway(one: State, two: State) -> State:
-    """What the controls do instead: the mean of the outputs."""
+    """The mean of the outputs, which the controls use instead."""
     return State((one.o + two.o) / 2, merge(one, two).lse)
 
 

@@ -24,7 +24,7 @@ The form l_1 - log sigmoid(l_1 - l_2), of ring attention, loses the rounding of 
 and of a logarithm of that size: C_FAR u |l_1 - l_2| more.
 
 Lemma 3 (the weights). w_i = exp(l_i - m) / s, or exp(l_i - l) of an l that was rounded first. The
-latter is what parts lose that were normalised before they met, u |l| of themselves:
+second form has the error of parts that were normalised before the merge, u |l| of themselves:
 
     omega_i = sigma + u (g_i + |l| + l - l_i + C_LOG log s + C_EXP + C_DIV + 1)
 
@@ -43,7 +43,7 @@ the odds of the weights are off by exp(b), b = b_1 + b_2, at most, in o by
 
     exp(b) (w_1 B_1 + w_2 B_2) + w_1 w_2 (exp(b) - 1) |o_1 - o_2|
 
-What follows of them is a sum of products, `spec.attention.rounding.chained`.
+The rest is a sum of products, `spec.attention.rounding.chained`.
 
 Measured (standard certificates): a merge that divides by the sum uses 0.19 of a budget at most in
 float64 and float32; one that takes its weights from a log-sum-exp that was rounded, 0.81, where
@@ -154,7 +154,7 @@ class Bounds:
 
     @once
     def lerp(self) -> Array:
-        """What Lemma 4 grants, of a size.   (B, H, N, 1)"""
+        """The error bound of Lemma 4, for a size.   (B, H, N, 1)"""
         share = C_LERP * self.u + 2 * self.rules.u_each
         return np.where(self.both, share, 0.0)[..., None]
 

@@ -25,7 +25,7 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Made:
-    """What is judged: a function, or a class whose objects are functions, one for each width.
+    """A target: a function, or a class whose objects are functions, one for each width.
 
     options: our name of an option -> the function's name of it, of those that it takes.
     """
@@ -63,7 +63,7 @@ class Made:
         return self.kept[width, dtype]
 
     def attribute(self, name: str) -> Callable[..., Any] | None:
-        """What a function carries beside itself; what a class has by that name are its methods."""
+        """A function that is an attribute of a function; in a class such names are its methods."""
         found = None if isinstance(self.target, type) else getattr(self.target, name, None)
         return found if callable(found) else None
 

@@ -1,6 +1,6 @@
 """Programs that turn pairs of columns: which columns are a pair is a convention.
 
-A program that was plugged in can be asked anew under another choice; a record of plain
+A program that was plugged in can be called again under another choice; a record of plain
 functions of a problem says itself what it follows.
 """
 
@@ -41,7 +41,7 @@ class Turning:
     layout: str = "bhld"
 
     def forward(self, problem: Any) -> Array:
-        """What the function returns, shaped like its array."""
+        """The result of the function, shaped like its array."""
         with self.made.running(problem.dtype):
             y = self._call(problem, self._put(problem, self.array))
             return self._read(y, problem, self.result)

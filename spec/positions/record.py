@@ -1,4 +1,4 @@
-"""What a clause may ask of ways to show positions, beyond the core of each."""
+"""The capabilities that a clause may need of positions, beyond the basic case of each kind."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ LONG = 256  # a table of a fixed length is at least so long
 
 
 class Capability(StrEnum):
-    """What a clause may ask of an encoding, of a rotation, or of a bias."""
+    """The capabilities that a clause may need of an encoding, of a rotation, or of a bias."""
 
     GRADIENTS = options.Capability.GRADIENTS
     CALL = options.Capability.CALL

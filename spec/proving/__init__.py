@@ -1,1 +1,1 @@
-"""What proofs of any kind are written in: theorems with controls, exact numbers, symbols."""
+"""The means of all proofs: theorems with controls, exact numbers, symbols."""

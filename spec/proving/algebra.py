@@ -1,6 +1,6 @@
 """How a formula is recognised as zero, without a simplifier that might oblige.
 
-Exponentials and sums over the keys are replaced by unknowns. What is left is a rational
+Exponentials and sums over the keys are replaced by unknowns. The result is a rational
 function, and that is zero if and only if the expanded numerator over a common denominator
 is. Forgetting what the unknowns stand for is safe: what is zero for all unknowns is
 zero for those.

@@ -89,5 +89,5 @@ def _numerator(x: Any) -> Expr:
 
 
 def untrue_gradients(got: Iterable[Array], loss: Any, of: Iterable[Array]) -> Array:
-    """What is given as gradients, less the derivatives of the loss by `of`."""
+    """The given gradients, less the derivatives of the loss by `of`."""
     return flat(residual(x, derivatives(loss, y)) for x, y in zip(got, of, strict=True))

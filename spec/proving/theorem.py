@@ -1,4 +1,4 @@
-"""What a proof is here: a function that returns what its theorem says is zero.
+"""Proofs: functions that return a value that is zero according to their theorem.
 
 A function that returns zero proves nothing by itself: a zero is also what a typing
 error, a lost term or an obliging simplifier gives. So every theorem takes a parameter
@@ -9,9 +9,9 @@ must not come out as zero. The grades say how far a theorem reaches:
     proved at sizes   for all numbers, in arrays of the sizes that are stated
     checked exactly   for the examples tried, without rounding
 
-What is checked exactly is a law: a function of a problem. Running it on examples is no proof, but
-it is the definition's own code at sizes out of reach of formulas, and nothing is forgiven: one
-wrong term in one place of one example is not zero.
+A theorem that is checked exactly is a law: a function of a problem. Running it on examples is no
+proof, but it is the definition's own code at sizes out of reach of formulas, and nothing is
+forgiven: one wrong term in one place of one example is not zero.
 """
 
 from collections.abc import Callable, Iterable

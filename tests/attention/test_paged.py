@@ -120,7 +120,7 @@ def test_a_problem_says_in_what_pages() -> None:
     assert "block_table" not in paging_of(problem, either).told
     assert paging_of(problem, TABLES).sizes[1][1] == 3
     for other in (problem.but(page=2), problem.but(added=1)):
-        with pytest.raises(Refused, match="not told of pages, or of new keys"):
+        with pytest.raises(Refused, match="takes no pages, or no new keys"):
             paging_of(other, ROOM)
 
 
@@ -165,7 +165,7 @@ def test_pages_without_lengths_are_no_cache() -> None:
     def attend(q: Array, k: Array, v: Array, block_table: Array) -> Array:
         return q + k + v + block_table
 
-    with pytest.raises(Unsuitable, match="in which pages keys lie, and not how many"):
+    with pytest.raises(Unsuitable, match="takes a block_table, but no number of keys"):
         implementation(attend, backend="numpy")
 
 

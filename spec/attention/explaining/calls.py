@@ -1,4 +1,4 @@
-"""What a clause asked of an implementation: each call in order, and what came back.
+"""The calls that a clause makes of an implementation, in order, and their results.
 
 A clause that relates several calls puts problems of its own making. When it is
 broken, nearly always one of those calls is wrong by itself, and that one is worth showing.
@@ -109,14 +109,14 @@ class Calls:
 def calls_of(
     clause: Clause, raw: Implementation, conventions: Mapping[str, str], problem: Problem
 ) -> Calls:
-    """What the clause asks of `raw` about `problem`, put in the conventions of `raw`."""
+    """The calls of `raw` that the clause makes for `problem`, in the conventions of `raw`."""
     calls = Calls()
     calls.violation = broken(clause, under(calls.over(raw), conventions), problem)
     return calls
 
 
 def answered(function: Callable[..., Any], problem: Problem, *rest: Any) -> Any:
-    """What a function answers; the exception, if it has no answer, or a wrong one in form."""
+    """The result of a function; the exception, if it has none, or one of the wrong form."""
     try:
         return function(problem, *rest)
     except (Refused, Violation) as error:

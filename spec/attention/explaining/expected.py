@@ -1,7 +1,7 @@
-"""What a call should have answered: the numbers of the definition, each with its budget.
+"""The expected result of a call: the numbers of the definition, each with its error bound.
 
-They are in float64, and compared as a reader's script compares them, so that what is
-said here of an answer is what the script will say. Under a declared convention the
+They are in float64, and compared as a reader's script compares them, so that the
+verdict on an answer here is the verdict of the script. Under a declared convention the
 problem is translated to what the definition would be asked, and its answer back.
 """
 
@@ -57,7 +57,7 @@ def meant(problem: Problem, chosen: Mapping[str, str]) -> Problem:
 
 
 def by_definition(problem: Problem, name: str) -> Pair:
-    """What the definition says of an array of an answer."""
+    """The values that the definition gives for an array of an answer."""
     if name == "dmask":
         return of_mask(problem, *rounding.wanted(problem, "ds"))
     want, budget = rounding.wanted(problem, name)

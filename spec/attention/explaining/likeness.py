@@ -1,4 +1,4 @@
-"""What a wrong answer looks like: the known mistakes that give the same one.
+"""The known mistakes that give the same wrong answer: what it looks like.
 
 A mistake explains a failure if, wherever the implementation departs from the
 definition, it has the mistake's numbers, and the mistake departs nowhere else. One that goes by
@@ -46,7 +46,7 @@ def looks_like(known: Kind, implementation: Implementation, problem: Problem) ->
 
 
 def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Array]:
-    """What an implementation says: o and, where it has them, dq, dk, dv; nothing if it refuses."""
+    """The results of an implementation: o and, where it has them, dq, dk, dv; {} if it refuses."""
     try:
         return dict(_said(implementation, problem))
     except (Refused, Violation):

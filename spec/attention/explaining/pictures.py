@@ -1,4 +1,4 @@
-"""What there is to look at in an attention problem: its scores and weights, under its mask."""
+"""The pictures of an attention problem: its scores and weights, under its mask."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What it takes to make a call go wrong again: nothing, some calls before it, or many tries.
+"""How to make a call go wrong again: with nothing, some calls before it, or many tries.
 
 Before each trial a problem of another shape is put, so that what the implementation
 keeps from the last calls is not taken for its answer to this one.
@@ -67,7 +67,7 @@ class Trials:
         return time.monotonic() > self.deadline
 
     def departs(self, asked: Asked, before: Sequence[Asked] = ()) -> str:
-        """What departs every time in the same way, if others go before; or nothing."""
+        """The deviation that occurs every time in the same way, after some other calls; or none."""
         answers = [self.after(before, asked) for _ in range(TRIALS)]
         name = departure(answers[0], self.chosen)
         return name if all(same(answer, answers[0]) for answer in answers) else ""

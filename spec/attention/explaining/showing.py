@@ -1,4 +1,4 @@
-"""What is wrong with the calls that a clause made, as the lines of a script that show it.
+"""The lines of a script that show what is wrong with the calls that a clause made.
 
 There is one way for each kind of fault, and the first that finds its fault is taken.
 """
@@ -220,7 +220,7 @@ def _beyond_the_claim(source: Source, _: Mapping[str, str], calls: Calls) -> lis
 
 
 def alike(one: Problem, other: Problem) -> Array:
-    """True for the rows of the output that are asked the same in two problems.   (B, H, N)
+    """True for the rows of the output whose inputs are the same in two problems.   (B, H, N)
 
     The queries of their head are the same, and so are the keys that they see.
     """

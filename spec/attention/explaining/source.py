@@ -65,9 +65,9 @@ class Source:
         return lines
 
     def callee(self, asked: Asked) -> tuple[str, Wrapped] | None:
-        """What a call is written with: a name, and the function as it is called.
+        """The source of a call: a name, and the function as it is called.
 
-        None where it has no name: it was handed over beside the function.
+        None where it has no name: it was passed together with the function.
         """
         found = behind(getattr(self.raw, asked.function), Wrapped)
         if found is None:
@@ -85,7 +85,7 @@ class Source:
         return {_called(self.call, x): self._array(asked.problem, x) for x in names}
 
     def prepared(self, asked: Asked) -> list[str]:
-        """What is to be done with the arrays of a call before it is made."""
+        """The lines that prepare the arrays of a call before it is made."""
         inputs = ("q", "k", "v") if asked.function == "training" else asked.inputs
         if self.library != "torch" or not inputs or not self._is_itself(asked):
             return []

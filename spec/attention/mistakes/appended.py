@@ -1,6 +1,6 @@
 """Known bugs in writing new keys to a cache, and in reading them back.
 
-What one step writes is read by the next step, so a test of a single step finds few of these bugs.
+The next step reads the keys that a step writes, so a test of one step finds few of these bugs.
 A cache that is filled with zeros hides zeros that are written after the last key.
 """
 

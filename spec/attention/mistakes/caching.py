@@ -66,7 +66,7 @@ def corner(cache: Cache, sequence: int, queries: int) -> int:
 
 
 def beside(rest: Array) -> float:  # noqa: ARG001
-    """What the values after the last key of a page add to the output: nothing.   (rest, G, E)"""
+    """Zero: the part of the output from values after the last key of a page.   (rest, G, E)"""
     return 0.0
 
 

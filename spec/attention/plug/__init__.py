@@ -38,8 +38,8 @@ def implementation(
 ) -> Implementation:
     """The record of an ordinary attention function, its parameters matched by name.
 
-    spelling: the library in whose words it is told what is asked (`plug.spelling`), and whose
-        conventions it has unless others are declared.
+    spelling: the library whose names and values the options have (`plug.spelling`), and whose
+        conventions apply unless others are declared.
     beside: other functions, which default to its attributes of these names:
         backward(dout, query, key, value, **options) -> (dq, dk, dv), or a mapping of gradients
         by the names of what they are taken by; where the log-sum-exp has a cotangent too, that is
@@ -48,9 +48,9 @@ def implementation(
         and slopes; and weights, lse and training, called like the function: the output where
         training has another one. A function that returns its log-sum-exp where a parameter asks
         for it (`signature.RETURNING`) needs no lse.
-    A function that is told where texts start (`packing.PACKING`) has them packed, in no other
-    layout; one that is told how many keys there are (`paging.PAGING`) has them in a cache; and who
-    is told both in which pages they are and where texts start has the queries packed (`serving`).
+    A function with cumulative lengths (`packing.PACKING`) takes packed sequences, in no other
+    layout. One with numbers of keys (`paging.PAGING`) takes keys in a cache. One with a page table
+    and cumulative lengths takes packed queries and paged keys (`serving`).
     Raises Unsuitable: a function that cannot be called as attention, an unknown
     layout, backend or dtype.
     """
@@ -132,9 +132,9 @@ def _beside(wrapped: Differentiable, given: Mapping[str, Differentiable]) -> dic
 
 
 def program(record: Any) -> Any:
-    """What a record was made of here; None where it was put together by hand.
+    """The program that a record was made of here; None if it was put together by hand.
 
-    A record that somebody else made says what it likes about itself, and is not asked.
+    A record that somebody else made may claim anything about itself, so it is not used.
     """
     seen = behind(record.forward, Wrapped)
     return None if seen is None else seen.function

@@ -1,7 +1,7 @@
-"""What a person says is always so of a subject: it is causal, or has as many keys as queries.
+"""Subjects that are declared to be always causal, or to have as many keys as queries.
 
-Neither can be asked of it and neither be left out, so it has a core of its own. What a clause
-puts beside that is refused here, in these words, and not put to it at all.
+Neither is an option of such a subject, so it has a basic case of its own. Other problems are
+refused here, in these words, and never reach the subject.
 """
 
 from collections.abc import Callable, Mapping

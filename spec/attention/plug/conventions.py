@@ -2,7 +2,7 @@
 
 The clauses know one choice of each convention only. `under` turns problems and
 results around, so that another choice, once declared, is held to the very same
-clauses. What is promised of idle rows is verified on the way (`idle_rows`).
+clauses. The declared results of fully masked rows are verified on the way (`idle_rows`).
 
 The causal corner needs no adapter, since a problem has one.
 """

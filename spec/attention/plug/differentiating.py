@@ -1,6 +1,6 @@
 """The gradients of an ordinary attention function, as functions of a problem.
 
-They are the library's own, or come from functions beside it: `backward(dout, query, key, value,
+They are the library's own, or come from other functions: `backward(dout, query, key, value,
 **options)`, and others called likewise. Where a problem has a cotangent of the log-sum-exp, that is
 the second of two results of one call, or a parameter of such a function.
 """
@@ -35,15 +35,15 @@ class Differentiable(Wrapped):
     def lse_gradients(self, problem: Problem) -> Gradients:
         """The same where the log-sum-exp has a cotangent too. Raises NoGradient: it is a constant.
 
-        torch says so of a tensor. What stops a gradient in JAX is told by zeros alone, which are
-        exact where something is wanted.
+        torch says so of a tensor. In JAX only exact zeros, where other numbers are expected,
+        show that something stops a gradient.
         """
         found = self.gradients(problem)
         nothing = not any(x.any() for x in (problem.dout, found.q, found.k))
         if nothing and self.library.name == "jax":
             wanted = definition.gradients(problem)
             if max(np.abs(x).max(initial=0.0) for x in (wanted.q, wanted.k)) > CLEAR:
-                raise NoGradient("the log-sum-exp is a constant to whoever differentiates")
+                raise NoGradient("the log-sum-exp is a constant in differentiation")
         return found
 
     def partial(self, problem: Problem, names: tuple[str, ...]) -> Mapping[str, Array]:
@@ -74,7 +74,7 @@ class Differentiable(Wrapped):
     def _with_lse(self, problem: Problem, arrays: list[Any], options: Mapping[str, Any]) -> Any:
         """The output and the log-sum-exp of one call. Raises Refused: that is a constant to it."""
         if self.signature.returning is None:
-            raise Refused("no log-sum-exp comes beside the output")
+            raise Refused("no log-sum-exp is returned with the output")
         asking = self.with_lse
         both = asking._result(problem, arrays, options)
         lse = asking.signature.wanted(both)

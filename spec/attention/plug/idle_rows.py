@@ -38,13 +38,13 @@ DEFAULTS = {"forward": 0.0, "training": 0.0, "weights": 0.0, "lse": -np.inf}
 
 
 def choices(chosen: Mapping[str, str]) -> tuple[str, str]:
-    """What is chosen for rows that truth values hide, and for those that -inf hides."""
+    """The choices for rows that booleans mask, and for those that -inf masks."""
     idle, bias = chosen["fully-masked"], chosen["fully-masked-bias"]
     return idle, idle if bias == "as-fully-masked" else bias
 
 
 def said(idle: Array, minus: Array, truth: Array, chosen: Mapping[str, str]) -> Array:
-    """What is chosen for each idle row: "zero", "nan", "uniform" or "open"; "" for other rows.
+    """The choice for each idle row: "zero", "nan", "uniform" or "open"; "" for other rows.
 
     minus, truth: where -inf hides a key from the row, and where a truth value does.
     """
@@ -55,7 +55,7 @@ def said(idle: Array, minus: Array, truth: Array, chosen: Mapping[str, str]) -> 
 
 
 class Declared:
-    """What is declared of the idle rows of a problem; choice: as `said` has it.
+    """The declared results of the idle rows of a problem; choice: as in `said`.
 
     own: rows that are not what they are by default. uniform: that are a mean. poisoned: that
     may be NaN.   each (B, H, N)
@@ -85,7 +85,7 @@ class Declared:
         return written.but(q=np.where(mine, 0.0, written.q), mask=mask)
 
     def row(self, name: str) -> Pair:
-        """What "forward" or "weights" is to return, where rows are a mean or live."""
+        """The expected result of "forward" or "weights", where rows are a mean or live."""
         return rounding.wanted(self.alike, "a" if name == "weights" else "o")
 
     def gradient(self, name: str) -> Pair:

@@ -1,4 +1,4 @@
-"""What is to become of a cache: new keys are written behind the last ones, and nothing else is."""
+"""The expected writes into a cache: new keys after the last ones, and nothing else."""
 
 from collections.abc import Sequence
 from dataclasses import replace

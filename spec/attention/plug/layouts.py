@@ -2,8 +2,8 @@
 
 A problem has (B, H, length, width). Where a function has one axis less and no other order, batch
 and heads are folded into one, so that head h of sequence b stands at b H + h, and reads key head
-b G + g. What it has no axis for is one: a sequence, or a sequence and a head; or it has the tokens
-of all sequences along one axis (`packing`), or its keys in a cache (`paging`).
+b G + g. If it lacks an axis, there is only one sequence, or one sequence and one head; or it has
+the tokens of all sequences along one axis (`packing`), or its keys in a cache (`paging`).
 """
 
 from collections.abc import Mapping
@@ -31,8 +31,8 @@ class Layout:
     """The axes of a function's arrays, in words; how many; whether the length stands before H.
 
     packs: whether the axis of the length is that of all tokens. pages: those of its keys, if it
-    has them in a cache. told: what it is told of where tokens lie, which is nothing. writes:
-    whether it writes into what it is given, which it does not.
+    has them in a cache. told: the arguments that give the positions of tokens: none. writes:
+    whether it writes into its arguments: it does not.
     """
 
     words: str
@@ -119,13 +119,13 @@ Lying = Layout | Packing | Paging | Serving  # how the arrays of a problem lie
 
 
 def laid(layout: str, title: str, signature: Signature) -> Layout:
-    """The layout of that name or, where it is the usual one, that of who is told so much.
+    """The layout of that name, or instead of the usual one the layout for those parameters.
 
-    title: what the function is called. Raises Unsuitable: it is told something else.
+    title: what the function is called. Raises Unsuitable: it has other parameters.
     """
     packs = "cu_seqlens_q" in signature.carried  # and may have keys in pages as well
     caches = "cache_seqlens" in signature.carried and not packs
-    wanted = {"where texts start": packs, "how many keys there are": caches}
+    wanted = {"cumulative lengths": packs, "numbers of keys": caches}
 
     def has(form: Layout) -> dict[str, bool]:
         return dict(zip(wanted, (form.packs, form.pages is not None), strict=True))
@@ -135,7 +135,7 @@ def laid(layout: str, title: str, signature: Signature) -> Layout:
         form = next(x for x in LAYOUTS.values() if has(x) == wanted)
     for what, is_told in wanted.items():
         if has(form)[what] != is_told:
-            raise Unsuitable(f"layout {layout}: {title} is {'' if is_told else 'not '}told {what}")
+            raise Unsuitable(f"layout {layout}: {title} takes {'' if is_told else 'no '}{what}")
     if packs and "block_table" in signature.carried:
         words = f"{form.words}, and paged keys (pages, places, heads, width)"
         form = replace(form, words=words, pages=Pages(swapped=True, packed=True))

@@ -1,4 +1,4 @@
-"""What would make the answers of an attention function right: what it is given, or a last step.
+"""Changes that may make an attention function right: of its arguments, or of its result.
 
 A lens is a function in the place of the one that is called, which it calls.
 """
@@ -64,7 +64,7 @@ def _in_order(wrapped: Wrapped, arrays: Sequence[Any], options: Mapping[str, Any
 def through(lens: Lens, raw: Implementation, beside: bool = False) -> Implementation | None:
     """The record seen through a lens, if it can be.
 
-    beside: so are functions beside the one that is called, as its own gradients.
+    beside: whether other functions change as well, for example its own gradients.
     """
     known = {name: behind(f, Wrapped) for name, f in raw.offered.items()}
     called = known["forward"]

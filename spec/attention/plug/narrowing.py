@@ -1,4 +1,4 @@
-"""Attention functions that answer some sizes only, and are asked about these alone.
+"""Attention functions that support some sizes only, and are tested on these alone.
 
 One may take as many queries as keys, a single query, one head, or lengths and widths that are
 multiples of a number, as kernels do that work in tiles. It has a core of its own (`fitted`).

@@ -1,12 +1,12 @@
 """How functions have many texts in one array: packed, their tokens one after the other.
 
-A packed function has arrays (tokens, heads, width) in the place of (B, H, length, width), and is
-told where each text starts, and where the last one ends, by cumulative lengths. Each sequence of a
+A packed function has arrays (tokens, heads, width) in the place of (B, H, length, width), and takes
+the start of each sequence, and the end of the last one, as cumulative lengths. Each sequence of a
 problem is one text, or as many as it has segments: some have queries alone, or keys alone. So has
 padding: that among the queries is a text without keys, and that among the keys one without queries.
-Behind the last text there may be tokens of none, among the keys no numbers; then the longest text
-is said to be longer than it is. What is returned in their rows is zero, unless it is declared that
-nothing is written there.
+Behind the last text there may be tokens of none, among the keys no numbers; then the given
+length of the longest one is larger than the actual one. The results in their rows are zero, unless
+it is declared that nothing is written there.
 """
 
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ class Packing:
     tokens: of queries ("q") and of keys ("k"), the place of each among (B, length).
     told: by the names above, where each text starts, and the end (texts + 1); and the length of
     the longest one. lengths: (B, length) of either side. spare: tokens of no text at the end.
-    untouched: of what is returned in their rows nothing is said.
+    untouched: their rows in a result may hold anything.
     """
 
     tokens: Mapping[str, Array]

@@ -3,13 +3,12 @@
 A function that decodes has queries (sequences, length, heads, width), and keys and values in pages
 (pages, places, heads, width): key j of sequence b lies in page `block_table[b, j // places]`, at
 place j mod places. Or each sequence has its keys in a row and room behind them, without a table.
-`cache_seqlens` says how many keys a sequence has. What lies elsewhere is nothing, and no number
-here: places behind the last key, and pages that no table names. Who takes new keys and values
-beside the cache has them written behind the last of each sequence, and nothing else, and reads them
-like the others.
+`cache_seqlens` says how many keys a sequence has. All other space is NaN here: positions after the
+last key, and pages that no table names. A function that takes new keys and values together with the
+cache writes them after the last of each sequence, and nothing else, and reads them like the others.
 
 Each sequence of a problem is one of these, or as many as it has texts (`texts`). Those with fewer
-queries than another have others beside them that nobody reads, on the side away from the corner.
+queries than another are padded with queries that nobody reads, on the side away from the corner.
 """
 
 from collections.abc import Mapping
@@ -44,7 +43,7 @@ MOST = 4  # fewer pages are named by no table, and stand in one behind the last 
 
 @dataclass(frozen=True)
 class Pages:
-    """What a function takes.
+    """The pages that a function takes.
 
     swapped: whether the length stands before the heads, among queries as in pages. places: of a
     page, whatever problems say. tables: with one, without, or either. adds: whether it takes new
@@ -64,8 +63,8 @@ class Paging:
 
     rows: of each query its sequence and its row there, two of (B, N). keys: of each key its page
     and its place there, two of (B, M). sizes: how many sequences and rows, pages and places there
-    are. new: which keys are not in the cache, but to be written there (B, M). told: what is said
-    beside q, k and v.
+    are. new: which keys are not in the cache, but to be written there (B, M). told: the
+    arguments other than q, k and v.
     """
 
     rows: Places
@@ -120,7 +119,7 @@ def paged(problem: Problem, pages: Pages) -> Paging:
     """Where the tokens of a problem lie: its seed settles in which order. Raises Refused."""
     own, in_pages = texts.of(problem), bool(problem.page) or False not in pages.tables
     if in_pages not in pages.tables or (problem.added and True not in pages.adds):
-        raise Refused("it is not told of pages, or of new keys")
+        raise Refused("it takes no pages, or no new keys")
     lengths, count = np.array([len(text.k) for text in own], dtype=int), texts.added(problem)
     places = (pages.places or problem.page or USUAL) if in_pages else 0
     table, many, places = _table(problem, lengths, places)

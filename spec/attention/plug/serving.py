@@ -1,9 +1,9 @@
 """How functions that serve many texts at once have them: queries packed, and keys in pages.
 
-Of each text some queries come, one behind the other as those of all texts do, and its keys lie in
-the pages that a table names: a prompt's first part, its next, or one token of an answer, each
-beside the others. Where a function can also have its keys packed, it is asked so where a problem
-says nothing of pages.
+Each sequence has some queries, packed one sequence after the other, and its keys lie in the pages
+that a table names. The queries are a prompt's first part, its next, or one token of an answer, in
+one call. If a function also accepts packed keys, it is called with them in problems without
+pages.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from spec.notation import Array
 class Serving:
     """Where the tokens of a problem lie: the queries as `queries` has them, the keys as `keys`.
 
-    told: what is said beside q, k and v.
+    told: the arguments other than q, k and v.
     """
 
     queries: Packing
@@ -59,9 +59,9 @@ def served(problem: Problem, pages: Pages) -> Serving:
 
 
 def carried_of(name: str, options: dict[str, str]) -> Mapping[str, str]:
-    """What is told of where tokens lie, which are options no more. Raises Unsuitable: too little.
+    """The arguments that give the positions of tokens, removed from the options.
 
-    Who packs may have keys in pages besides.
+    A function with packed queries may have keys in pages too. Raises Unsuitable: one is missing.
     """
     packing, paging = (
         {ours: options.pop(ours) for ours in names if ours in options}
@@ -71,11 +71,9 @@ def carried_of(name: str, options: dict[str, str]) -> Mapping[str, str]:
     if "cu_seqlens_q" in packing and in_pages:
         return packing | {x: paging[x] for x in ("cache_seqlens", "block_table") if x in paging}
     if len({*STARTS} & packing.keys()) == 1:
-        raise Unsuitable(f"{name} is told where texts start of queries or of keys alone")
+        raise Unsuitable(f"{name} takes only one of cu_seqlens_q and cu_seqlens_k")
     if "block_table" in paging and not packing and "cache_seqlens" not in paging:
-        raise Unsuitable(
-            f"{name} is told in which pages keys lie, and not how many (cache_seqlens)"
-        )
+        raise Unsuitable(f"{name} takes a block_table, but no number of keys (cache_seqlens)")
     if not {*NEW.values()} <= paging.keys():
         paging = {ours: own for ours, own in paging.items() if ours not in NEW.values()}
     return packing or paging

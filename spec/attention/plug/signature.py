@@ -63,7 +63,7 @@ LACKS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function is called with: arrays in order or by name, and the options it takes.
+    """The arguments of a function: arrays in order or by name, and the options it takes.
 
     arrays: the parameter for each array, None for one passed by position.
     options: our name of an option -> the function's name of it; added: that of a mask of numbers,
@@ -72,8 +72,8 @@ class Signature:
     defaults: what options say that are not passed.
     unused: the parameters that no call passes. returning: the one by which it can be asked for the
     log-sum-exp as well; asking: the same, where it is. taught: that of its cotangent, backward.
-    carried: our names of what it is told of where tokens lie, and its own; by these a function is
-    one that packs, or one with a cache. spelling: in whose words it is told, if that was said.
+    carried: our names of the arguments that give the positions of tokens, and its own; these make
+    it a function that packs, or one with a cache. spelling: of which library, if that is declared.
     """
 
     arrays: tuple[str | None, ...]
@@ -98,7 +98,7 @@ class Signature:
 
     @property
     def silent(self) -> frozenset[Parameter]:
-        """What arrays tell by themselves, or where they lie, or the segments of queries."""
+        """Options that follow from arrays, from their layout, or from the segments of queries."""
         mine, theirs = (self.options.get(p.name) for p in SEGMENTS)
         alone = SEGMENTS[1:] if mine == BOTH and theirs is None else ()
         return TOLD.union(SEGMENTS if self.carried else alone)
@@ -112,7 +112,7 @@ class Signature:
     def keywords(self, problem: Problem, arrays: Mapping[str, Any]) -> dict[str, Any]:
         """The options that are asked for; `arrays` by name as the function is to see them.
 
-        And what is said of where tokens lie. Raises Refused: it cannot say what is asked for.
+        And the arguments that give the positions of tokens. Raises Refused: it has no such option.
         """
         demanded = [(p, self.options[p.name]) for p in PARAMETERS if p.name in self.required]
         found = {
@@ -133,7 +133,7 @@ class Signature:
         return found
 
     def whole(self, name: str, problem: Problem) -> Array:
-        """An array of integers, or what the function is told in its place. Raises Refused."""
+        """An array of integers, or the argument that replaces it. Raises Refused."""
         own = self.renamed(name, problem)
         return getattr(problem, name).astype(np.int32) if own is None else own
 
@@ -151,7 +151,7 @@ class Signature:
         return parameter.handed(parameter.value(problem), problem, name, default)
 
     def given(self, problem: Problem) -> list[str]:
-        """The arrays that are handed over beside q, k and v."""
+        """The arrays that are passed in addition to q, k and v."""
         return [p.name for p in ARRAYS if p.given(problem) and p not in self.silent]
 
     def told(self, lying: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class Signature:
         return self.returning is not None and RETURNING[self.returning]
 
     def wanted(self, result: Any) -> Any:
-        """What is wanted of a result: all of it, or the log-sum-exp beside the output.
+        """The relevant part of a result: all of it, or the log-sum-exp after the output.
 
         Raises Violation: there is none.
         """

@@ -1,9 +1,9 @@
-"""What a caller says in the words of a library: `--api flash-attn-2`.
+"""The argument names and values of a library: `--api flash-attn-2`.
 
 The rows are those of `spec.attention.deployed`, each read in its source. A spelling declares every
 convention that its library answers in one way, and settles how options are written whose names say
 too little: what stands for no bound and for no cap, and whether a window counts the query's own
-key. What the row leaves open is told from names and defaults, as it is without a spelling.
+key. Other questions are decided by names and defaults, as they are without a spelling.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Spelling:
 
     @staticmethod
     def of(library: Library) -> "Spelling":
-        """What a row settles."""
+        """The answers that a row settles."""
         return Spelling(
             library.name, {name: x[0] for name, x in library.says.items() if len(x) == 1}
         )
@@ -42,7 +42,7 @@ class Spelling:
         return {name: x for name, x in self.says.items() if x in CONVENTIONS.get(name, ())}
 
     def handed(self, option: Parameter, problem: Problem, name: str, default: Any) -> Any:
-        """What `problem` says, as the library writes it. Raises Refused: it cannot say that."""
+        """The value for `problem`, as the library writes it. Raises Refused: it has none."""
         value = option.value(problem)
         if option is CAP:
             default = CAPLESS.get(self.says.get("no-cap", ""), default)
@@ -58,7 +58,7 @@ class Spelling:
 
 
 def key(library: Library) -> str:
-    """What a library is called where a name has no spaces."""
+    """The name of a library, without spaces."""
     return library.name.replace(" ", "-")
 
 

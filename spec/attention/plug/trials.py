@@ -35,7 +35,7 @@ def core(dtype: str, **changes: Any) -> Problem:
 
 
 def square(dtype: str, **changes: Any) -> Problem:
-    """The same with as many queries as keys, as whoever takes no others is asked."""
+    """The same with as many queries as keys, for functions that require this."""
     return core(dtype, **{"M": 4} | changes)
 
 
@@ -97,9 +97,9 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
 def eleven() -> tuple[Problem, ...]:
     """A problem of float32 whose scores and values are others where factors have 11 bits.
 
-    Keys are (2^-12, 1) and (1 + 2^-12, 0), the latter of 13 bits, and values 1 + 2^-11, of 12 bits,
-    and 1 + 2^-9, of 10: whoever keeps fewer is off by more than TF32 is. Weights are quarters, and
-    their exponentials 1, which nobody makes another.
+    Keys are (2^-12, 1) and (1 + 2^-12, 0), where 1 + 2^-12 has 13 bits, and values 1 + 2^-11, of 12
+    bits, and 1 + 2^-9, of 10: a function that keeps fewer is off by more than TF32 is. Weights are
+    quarters, and their exponentials 1, which nobody makes another.
     """
     q, k, v = (np.zeros((2, 3, 4, 4)) for _ in "qkv")
     q[..., :2], k[..., ::2, :2], k[..., 1::2, :2] = 1, (2.0**-12, 1), (1 + 2.0**-12, 0)

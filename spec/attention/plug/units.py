@@ -1,6 +1,6 @@
-"""What a problem shows of the units that multiply matrices for whoever answers it.
+"""Detect how the matrix units that an implementation runs on round sums, by one problem.
 
-Nobody is asked what he runs on: a sum of three numbers tells whether it was rounded or cut off
+No device has to be declared: a sum of three numbers shows whether it was rounded or cut off
 (`spec.attention.rounding.units`).
 """
 

@@ -109,14 +109,14 @@ class Wrapped:
         return {name: self._put(problem, name)[1] for name in self.given(problem)}
 
     def given(self, problem: Problem) -> list[str]:
-        """The arrays that are handed over beside q, k and v."""
+        """The arrays that are passed in addition to q, k and v."""
         told = self.signature.told(self.layout.of(problem).told).items()
         taught = ["dlse"] * (problem.dlse is not None and self.signature.taught is not None)
         given = (*self.signature.given(problem), *taught)
         return [*given, *(n for n, x in told if not isinstance(x, int))]
 
     def counts(self, problem: Problem) -> dict[str, int]:
-        """What is said of where tokens lie that is no array."""
+        """The arguments that give the positions of tokens and are no arrays."""
         told = self.signature.told(self.layout.of(problem).told)
         return {name: x for name, x in told.items() if isinstance(x, int)}
 

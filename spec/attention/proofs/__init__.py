@@ -6,7 +6,7 @@ in it, which is not, its grade, and the sizes that it speaks of. The module tell
 
     any_number_of_keys  one query and a symbolic sum over the keys
     any_cap             a cap of any size, and any number of keys
-    any_sink            a sink beside any number of keys
+    any_sink            a sink and any number of keys
     any_slope           a slope along any number of keys
     blocks              sets of keys cut up, put together, repeated; likewise any number
     at_sizes            the definition itself on symbols, differentiated; all numbers, fixed sizes

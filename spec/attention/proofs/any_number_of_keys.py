@@ -1,6 +1,6 @@
 """Theorems about one query and any number of keys.
 
-A sum over the keys stays a sum, so nothing is said about how many there are. Nor about
+A sum over the keys stays a sum, so nothing is assumed about their number. Nor about
 widths: a score is one number s_j whatever the width of q and k, and the loss sees value
 j as one number g_j = <dout, v_j>. Nor, for the loss, about how many queries there are,
 since it is a sum over them.

@@ -1,4 +1,4 @@
-"""Theorems about a sink beside any number of keys.
+"""Theorems about a sink and any number of keys.
 
     a_j = exp(s_j) / L,    L = exp(t) + sum_j exp(s_j)
 

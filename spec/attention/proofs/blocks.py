@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Block(NamedTuple):
-    """What is known of a block of keys: a column of its output, and exp(lse)."""
+    """The results for a block of keys: a column of its output, and exp(lse)."""
 
     out: Expr
     mass: Expr
@@ -47,7 +47,7 @@ def merged(one: Block, two: Block) -> Block:
 
 
 def averaged(one: Block, two: Block) -> Block:
-    """What the controls do instead: the mean of the outputs."""
+    """The mean of the outputs, which the controls use instead."""
     return Block((one.out + two.out) / 2, one.mass + two.mass)
 
 

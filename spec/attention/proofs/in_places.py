@@ -10,7 +10,7 @@ from spec.notation import Array
 
 
 def standing(problem: Problem, **changes: object) -> Problem:
-    """Tokens of both sides somewhere from -4 to 4, and all that goes by it, beside the mask."""
+    """Tokens of both sides somewhere from -4 to 4, and all that depends on it, with a mask."""
     chance = problem.chance()
     lengths = {"query_positions": problem.N, "key_positions": problem.M}
     places = {x: chance.integers(-4, 5, (problem.B, length)) for x, length in lengths.items()}
@@ -38,7 +38,7 @@ def places_have_no_origin(problem: Problem, of_keys: int = 7) -> Array:
 def causality_knows_the_order_alone(
     problem: Problem, window: tuple[int | None, int | None] = (None, None)
 ) -> Array:
-    """Causality by p and r is that by 3 p + 1 and 3 r + 1. The control has a window beside it."""
+    """Causality by p and r is that by 3 p + 1 and 3 r + 1. The control also has a window."""
     placed = standing(problem, window=window, slopes=None)
     p, r = placed.query_positions, placed.key_positions
     assert p is not None

@@ -1,4 +1,4 @@
-"""Theorems about what flows back through the log-sum-exp, beside what comes through the output.
+"""Theorems about the gradient through the log-sum-exp, which adds to that through the output.
 
     L = sum_j a_j g_j + c log sum_j exp(s_j)        ds_j = a_j (g_j - sum_j a_j g_j + c)
 

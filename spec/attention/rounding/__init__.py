@@ -87,7 +87,7 @@ def reference(problem: Problem) -> Reference:
 
 
 def wanted(problem: Problem, name: str) -> tuple[Array, Array]:
-    """What the definition says of an array, o, a, lse, dq, dk, dv or ds, and its budget."""
+    """The values that the definition gives for an array, and their error bounds."""
     right = reference(problem)
     match name:
         case "o":
@@ -161,32 +161,32 @@ class OfGradients:
 
     @property
     def q(self) -> Array:
-        """That of dq.   (B, H, N, D)"""
+        """The error bound of dq.   (B, H, N, D)"""
         return deferred(lambda: self._backward.q)
 
     @property
     def k(self) -> Array:
-        """That of dk.   (B, G, M, D)"""
+        """The error bound of dk.   (B, G, M, D)"""
         return deferred(lambda: of_keys(self._backward.k, self.problem, axis=-2))
 
     @property
     def v(self) -> Array:
-        """That of dv.   (B, G, M, E)"""
+        """The error bound of dv.   (B, G, M, E)"""
         return deferred(lambda: of_keys(self._backward.v, self.problem, axis=-2))
 
     @property
     def bias(self) -> Array:
-        """That of ds.   (B, H, N, M)"""
+        """The error bound of ds.   (B, H, N, M)"""
         return deferred(lambda: of_keys(self._backward.bias, self.problem))
 
     @once
     def sinks(self) -> Array | None:
-        """That of the gradients of the sinks, if there are any.   (H,)"""
+        """The error bound of the gradients of the sinks, if there are any.   (H,)"""
         return None if self.problem.sinks is None else of_sinks(self.problem)
 
     @once
     def slopes(self) -> Array | None:
-        """That of the gradients of the slopes, if there are any.   (H,) or (B, H)"""
+        """The error bound of the gradients of the slopes, if there are any.   (H,) or (B, H)"""
         return None if self.problem.slopes is None else of_slopes(self.problem)
 
     @property

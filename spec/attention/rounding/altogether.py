@@ -37,7 +37,7 @@ class Bounds:
 
     @once
     def backward(self) -> Backward:
-        """Those of the gradients."""
+        """The error bounds of the gradients."""
         return Backward(ScoreGradients(self.forward))
 
 
@@ -53,7 +53,7 @@ def of_keys(x: Array, problem: Problem, axis: int = -1) -> Array:
 
 
 def slanted(problem: Problem, keys: int) -> Array | None:
-    """What slopes add to the scores, if there are any, and nothing to what is no key of the text.
+    """The biases that slopes add to the scores, if there are any; zero where a key is masked.
 
     keys: with a sink as one more.   (B, H, N, keys)
     """

@@ -1,8 +1,8 @@
-"""What a right implementation may round, and where.
+"""The roundings that a right implementation may make, and where.
 
 Every implementation is granted any order of additions, fused multiply-add or not,
-any tiling, and the usual rewritings of the formula. What its arrays may be stored
-in is the grade, named by the problem:
+any tiling, and the usual rewritings of the formula. The problem names the
+grade, which is the precision in which arrays may be stored:
 
     grade    accumulators   scores   weights, ds into a product   results
     strict   float32        float32  float32                      one rounding to dtype
@@ -16,8 +16,8 @@ float32 and float64 accumulate in themselves and know one grade, strict.
 
 Subnormal numbers of the accumulator may be read as zero and written as zero: XLA
 compiles so, GPUs have instructions that do, and so has x86 for bfloat16
-(VDPBF16PS). Only V9, a `should`, asks that they are kept. Those of float16 are
-normal numbers of its accumulator, and are kept.
+(VDPBF16PS). Only V9, a `should`, asks that they are kept. The subnormal numbers
+of float16 are normal numbers of its accumulator, and are kept.
 
 The constants count roundings, in units of the accumulator's unit roundoff u. Each
 is the number of operations that some usual implementation does there:
@@ -68,7 +68,7 @@ WIDE_UP_TO = 2**16
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """What one problem allows: `unit` for the accumulators, `stored` for the results.
+    """The roundings of one problem: `unit` for the accumulators, `stored` for the results.
 
     u, w: the relative and the absolute error of one operation of the accumulator.
     u_out, w_out: of the rounding of a result; 0 where the accumulator is the result.

@@ -10,7 +10,7 @@ With the symbols of `score_gradients` and `maximum`, and sum(A, S) for Lemma 1,
            + sum(|scale| (|ds| + B_ds) |k|, dq)
 
 A cap multiplies each ds by its slope, as it flows on to q and k (`capped`): own |Z|, B_ds and all
-else that stands beside a key or a query by slope + B_slope, and to |ds| (1 + shared) it adds
+other factors of a key or a query by slope + B_slope, and to |ds| (1 + shared) it adds
 B_slope, and a rounding.
 
 The last is the centred form of the backward pass: what a row shares multiplies dq

@@ -1,8 +1,8 @@
-"""What a cap makes of an error, and what it loses itself.
+"""The effect of a soft-cap on an error, and its own rounding.
 
     cap(t) = c y,    y = tanh(t / c),    cap'(t) = 1 - y^2
 
-Scores. What is off by T before a cap is off by at most lambda T after it, where
+Scores. An error of T before a cap is at most lambda T after it, where
 
     lambda = 1 - tanh(max(|t| - T, 0) / c)^2
 
@@ -13,9 +13,9 @@ exponential; and times c rounds once:
 
     B_cap = lambda (T + C_RATIO u |t|) + (C_TANH + 1) u |c y|
 
-An eager kernel stores the ratio, y and c y. What underflows in a ratio, or in y, is multiplied
+An eager kernel stores the ratio, y and c y. An underflow in a ratio, or in y, is multiplied
 by c. A tangent that an instruction approximates (tanh.approx of NVIDIA's GPUs) is off by more:
-where it is declared (`tanh=approximate`), by U_TANH of itself beside all else.
+where it is declared (`tanh=approximate`), by U_TANH of itself in addition to all else.
 
 Gradients. A slope is computed from y, 1 - y^2, or from the score, 1 - (c y / c)^2. With the error
 B_y = B_cap / c of either y,
@@ -23,7 +23,7 @@ B_y = B_cap / c of either y,
     B_slope = 2 |y| B_y + B_y^2 + C_SLOPE u
 
 in which C_SLOPE counts a division, a square and the subtraction; where y is near 1 nothing else
-is left of it. What passes through a cap is multiplied by its slope: with ds off by B_ds,
+is left of it. A gradient is multiplied by the slope of the cap: with ds off by B_ds,
 
     B_dt = (slope + B_slope) B_ds + (B_slope + u (slope + B_slope)) |ds|
 """

@@ -1,7 +1,7 @@
-"""What a matrix product makes of numbers that are themselves results.
+"""The error of a matrix product of numbers that are themselves results.
 
-Lemma (a linear map of inexact numbers). Let |l^ - l| <= B_l and |r^ - r| <= B_r. What is
-added up is sum_k l^_k r^_k + c, which differs from sum_k l_k r_k + c by at most
+Lemma (a linear map of inexact numbers). Let |l^ - l| <= B_l and |r^ - r| <= B_r. The sum is
+then sum_k l^_k r^_k + c, which differs from sum_k l_k r_k + c by at most
 
     moved = sum_k B_l |r| + (|l| + B_l) B_r
 

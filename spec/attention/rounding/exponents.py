@@ -51,7 +51,7 @@ class Exponents:
 
     @once
     def lost(self) -> Array | float:
-        """What merging parts loses of the exponents.   (B, H, N, M), or 0"""
+        """The error of the exponents from merging parts.   (B, H, N, M), or 0"""
         return merged.of_exponents(self.problem, self.scores.m, self.gap, self.rules.u)
 
     @property

@@ -1,8 +1,8 @@
 """Inputs that are themselves results, and so are near the numbers of the problem.
 
 In a layer, queries, keys and values are projections, and the cotangent of attention
-is a product with the output weights. What attention receives is q + dq with |dq| no
-more than a budget, and every bound grows by what that can do:
+is a product with the output weights. Attention receives q + dq with |dq| no
+more than an error bound, and every bound grows by the possible effects:
 
     score     |scale| (B_q |k| + |q| B_k + B_q B_k)            exactly, term by term
     output    sum_j a_ij B_v, and values of at most |v| + B_v
@@ -12,7 +12,7 @@ more than a budget, and every bound grows by what that can do:
 
 to which the roundings of sums add as before, over terms of at most the larger size.
 
-Whoever leaves out what all keys have in common, as the bias of their projection, moves every
+A layer that leaves out a part of all keys, as the bias of their projection, moves every
 score of a query alike. That cancels, in the softmax and in dq, whose ds sum to zero; but sums
 then run over keys of at most |k| + |common|, and scores are of at most |s| + |scale| |q| |common|.
 """

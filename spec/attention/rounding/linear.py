@@ -1,4 +1,4 @@
-"""What a linear map makes of a budget.
+"""The effect of a linear map on an error bound.
 
 If every |x^_k - x_k| <= b_k, then |sum_k w_k x^_k - sum_k w_k x_k| <= sum_k |w_k| b_k,
 and the sum itself, taken in wider arithmetic, adds nothing. Where a b_k is

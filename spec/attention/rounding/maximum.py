@@ -1,11 +1,11 @@
-"""What flows back through the maximum of a row, where that is differentiated too.
+"""The gradient through the maximum of a row, if that is differentiated too.
 
 Weights do not change if m_i is subtracted from the scores of a row, so that m has no
 derivative; and most who write a softmax by hand leave it to autograd none the less:
 
     m = max_j s_j      e_j = exp(s_j - m)      L = sum_j e_j      a_j = e_j / L
 
-What autograd sends to m is -sum_j dx_j, where dx_j is what it sends to s_j - m. That is
+Autograd gives m the gradient -sum_j dx_j, where dx_j is the gradient of s_j - m. That is
 zero; computed, it is the residue of terms that were rounded. It goes to a key that attains
 the maximum, or in equal parts to those that tie, and to no other: key j can be one of them
 only if its score and that of every other key may be as far off as they may,
@@ -19,8 +19,8 @@ But for its own roundings, dx_j = alpha_j (da_j - delta), with one number delta:
 
     sum_j dx_j = [ sum_j alpha_j da_j - delta ] - p delta
 
-What scores, exponentials and inexact inputs are off by is in alpha and da on both sides of
-the brackets, and drops out. What is left are roundings between one side and the other:
+The errors of scores, exponentials and inexact inputs are in alpha and da on both sides of
+the brackets, and drop out. The remaining roundings are between one side and the other:
 
     quotient, o = sum_j (e_j / L) v_j. delta is added up from the same da: da / L on one side,
     da (e / L) / L on the other, three divisions and one product, C_BACK in all
@@ -45,7 +45,7 @@ Eager stores da / L, e / L, e / L^2 and its product with da (4) in the one; in t
 and its product with dout (2) beyond what is in H and theta, where two roundings of weights are
 granted, which are here those of the sum and of o. And in both delta, the difference, dx, the
 sum, the part of each key that ties and the reciprocal of how many they are (the last three
-round the residue itself). What underflows in da / L is multiplied by e <= 1, and so may add up
+round the residue itself). Underflows in da / L are multiplied by e <= 1, and so may add up
 to L = 1 / max_j a_j times as much in units of da.
 """
 
@@ -147,7 +147,7 @@ class Maximum:
 
     @once
     def cast(self) -> Array | float:
-        """What ds loses on its way into a product.   (B, H, N, M), or 0 if it is not stored
+        """The error of ds from storing it for a product.   (B, H, N, M), or 0 if it is not stored
 
         One cast in flash. Eager stores two factors of the weight, the product, the
         product times the scale, and the other operand times its scale.
@@ -159,7 +159,7 @@ class Maximum:
 
     @property
     def lost(self) -> float:
-        """What ds loses by underflow: its products, those of a Jacobian, the cast.   scalar"""
+        """The underflow of ds: of its products, those of a Jacobian, and the cast.   scalar"""
         return (3 + 2 * self.problem.M) * self.rules.w + 3 * self.rules.w_cast
 
     @property

@@ -1,10 +1,10 @@
-"""What is lost where keys are cut into parts, each of which is normalised before they meet.
+"""The error from cutting keys into parts, each of which is normalised before they are merged.
 
     o = sum_n w_n o_n,    w_n = exp(l_n - l),    l = log sum_n exp(l_n)
 
 as who has keys in pages, on several cores or in several machines merges what comes of each. A
 log-sum-exp l_n is rounded, and a weight loses u |l_n| of itself; a quotient by the sum of all
-exponentials never does. It is granted to whoever declares it (`parts=merged`), and to no other: a
+exponentials never does. It is granted only if it is declared (`parts=merged`), because a
 term of 10^-5 that somebody adds to a sum does as much, in float32.
 
 Exponents. In one merge, of a state n into l, key j of that state meets
@@ -32,7 +32,7 @@ w_n, an output loses C_LERP u |o - o_n| as well, whatever the weights: 2 max_j |
 
 That is not granted to gradients, which who merges so takes from weights exp(s - l) of the whole.
 
-Gradients. What flows back into state n is do_n = w_n do, dlse_n = w_n (<do, o_n - o> + dlse), and
+Gradients. The gradients of state n are do_n = w_n do, dlse_n = w_n (<do, o_n - o> + dlse), and
 
     ds_ij = a_ij (<do, v_j> - <do, o_n> + <do, o_n - o> + dlse)
 
@@ -61,7 +61,7 @@ C_BITS = 2.0  # a number times log2 e: the product, and log2 e; as much on the w
 
 
 def of_exponents(problem: Problem, m: Array, gap: Array, u: float) -> Array | float:
-    """What y gains.   (B, H, N, M), or 0 where nothing is merged
+    """The part of y from merging parts.   (B, H, N, M), or 0 where nothing is merged
 
     m: (B, H, N, 1), the largest score of a row. gap: (B, H, N, M), how far each lies below.
     """
@@ -79,7 +79,7 @@ def of_products(problem: Problem) -> float:
 
 
 def of_outputs(largest: Array, u: float) -> Array:
-    """What theta gains where parts are merged.   (B, H, N, E)
+    """The part of theta from merging parts.   (B, H, N, E)
 
     largest: (B, H, N, E), max_j |v_jc| over the keys that a query sees.
     """
@@ -89,7 +89,7 @@ def of_outputs(largest: Array, u: float) -> Array:
 def of_differences(
     g: Array, largest: Array, dlse: Array | float, keys: int, rules: Arithmetic
 ) -> Array:
-    """What zeta gains where parts are merged.   (B, H, N, 1)
+    """The part of zeta from merging parts.   (B, H, N, 1)
 
     g: (B, H, N, E), |do|. largest: as above. dlse: (B, H, N, 1), its size. keys: M.
     """

@@ -1,4 +1,4 @@
-"""What a result is compared with: the definition, evaluated on the very same numbers."""
+"""The expected results: the definition, evaluated on the very same numbers."""
 
 import numpy as np
 
@@ -59,5 +59,5 @@ def in_float64(x: Array) -> Array:
 
 
 def of_reader(x: Array, problem: Problem) -> Array:
-    """What a clause may lose of a number as large as x, in two operations of its own."""
+    """The error that a clause may make in two operations on a number as large as x."""
     return 2 * arithmetic.unit_of_reference(arithmetic.widens(problem)) * x

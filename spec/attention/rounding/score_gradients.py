@@ -86,7 +86,7 @@ class ScoreGradients:
 
     @once
     def moved(self) -> Array | float:
-        """What inexact dout and v do to da (`inexact`).   (B, H, N, M)"""
+        """The error of da from inexact dout and v (`inexact`).   (B, H, N, M)"""
         if not self.scores.inputs.any:
             return 0.0
         B_dout, B_v = self.scores.inputs.dout, np.asarray(self.forward.inexact)
@@ -139,7 +139,7 @@ class ScoreGradients:
 
     @once
     def lost_weights(self) -> Array | float:
-        """What eager weights lose of delta as they are stored, and the products.   (B, H, N, 1)"""
+        """The underflow in delta from storing eager weights, and of the products.   (B, H, N, 1)"""
         r = self.rules
         if not r.w_each:
             return 0.0
@@ -159,7 +159,7 @@ class ScoreGradients:
 
     @once
     def lost_output(self) -> Array | float:
-        """What an eager output loses as it is divided again, and its products.   (B, H, N, 1)"""
+        """The underflow of an eager output, divided again, and its products.   (B, H, N, 1)"""
         if not self.rules.w_each:
             return 0.0
         each = self.L * self.rules.w_each

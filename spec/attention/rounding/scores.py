@@ -147,7 +147,7 @@ class Scores:
 
     @once
     def moved(self) -> Array | float:
-        """What inexact q and k do to a score (`inexact`).   (B, H, N, M)"""
+        """The error of a score from inexact q and k (`inexact`).   (B, H, N, M)"""
         if not self.inputs.any:
             return 0.0
         B_q, B_k = self.inputs.q, np.asarray(self.inputs.of_heads("k", self.problem))

@@ -1,4 +1,4 @@
-"""What the rounding of a sum may do, whatever the order of its terms.
+"""The rounding error of a sum, whatever the order of its terms.
 
 The model is Higham's (2.4): fl(x op y) = (x op y)(1 + d), |d| <= u, plus at most w
 where the result underflows. First-order terms are grown by 1 + 4 (n + 8) u, which
@@ -46,7 +46,7 @@ ANY_ORDER_UP_TO = 128
 
 
 def growth(n: int, u: float) -> float:
-    """What covers the terms of second and higher order in u of a sum of n terms."""
+    """The factor that covers the terms of higher order in u of a sum of n terms."""
     return 1.0 + 4.0 * (n + 8) * u
 
 

@@ -1,4 +1,4 @@
-"""What a cotangent of the log-sum-exp adds to the error of the gradients of the scores.
+"""The error of the gradients of the scores from a cotangent of the log-sum-exp.
 
 ds_ij gains a_ij dlse_i. An implementation may take dlse away from the row term, add it to
 da - delta, or compute the term by itself, as autograd does, and the weights of that again as
@@ -11,7 +11,7 @@ cancel, and then their errors do not. So |dlse| counts wherever |da - delta| is 
     |dq| gains 2 |scale dlse sum_j a k|           as each of its two parts has an error of its own
     the residue of a maximum gains (phi / room + (M + 3) u) |dlse|
 
-Eager stores each of these. Where B_lse is not small, as in 16 bits beside large scores, nothing is
+Eager stores each of these. Where B_lse is not small, as in 16 bits with large scores, nothing is
 claimed of the row.
 """
 

@@ -1,4 +1,4 @@
-"""What the units that multiply matrices do to a sum, and what is granted for it.
+"""The rounding of a sum by matrix units, and the error bound for it.
 
 A tensor core adds b products, and what it has so far, at once: all are aligned to the largest, of
 which g bits are kept beyond the 24 of a float32; what lies below them is cut off, the rest is
@@ -11,7 +11,7 @@ NVIDIA Tensor Cores, 2025 (arXiv:2512.07004), whose models are V100TC, A100TC an
     H100       16               8         2
 
 Measured here, on an H200 alone (`python -m tests.cuda.numbers`): 2^-25 is the last that counts
-beside 1, as g = 2 has it, and 1 - 2^-25 becomes 1 - 2^-24. The others: not calibrated on a device.
+in a sum with 1, as g = 2 has it, and 1 - 2^-25 becomes 1 - 2^-24. The others: not calibrated.
 
     products    factors                            sums of products            granted to
     exact       as they are                        rounded to nearest          everybody
@@ -26,13 +26,13 @@ is that of float32. There are n terms in k = ceil(n / b) <= (n + b - 1) / b bloc
     |fl(sum) - S| <= 2 u [ (n + k) 2^-g + k ] P + roundings of products
                   <= 3 (n + 1) u P                          as g >= 0 and b >= 4
 
-instead of (n - 1) u P. Whoever adds up sums of fewer products, each from nothing, rounds an
+instead of (n - 1) u P. A unit that adds up sums of fewer products, each from zero, rounds an
 addition in place of an alignment. With g = 2 and b = 16 it is (n + 5 k) u P / 2, which from n = 7
 on is no more than rounding to nearest is granted, and below it C_PRE and C_WEIGHT grant more:
 products of 16 bits on an H200 need no grade.
 
-A single product is exact, as both factors have 11 bits at most. What is cut off may be more than
-what was added (1 - 2^-25), so that Lemma 2 says nothing of such a sum.
+A single product is exact, as both factors have 11 bits at most. The part that is cut off may
+exceed the number that was added (1 - 2^-25), so that Lemma 2 does not apply to such a sum.
 
 TF32 reads 19 bits of a float32: 8 of its exponent, 10 of its fraction (NVIDIA A100 Tensor Core GPU
 Architecture, 2020). Measured: Triton hands numbers over as they are, and what is beyond is cut off;
@@ -42,7 +42,7 @@ cuBLAS rounds to nearest before. Either way a factor x that has more than 11 bit
 
 and one that has not is what it is. That makes inputs inexact (`inexact`), and weights and ds are
 cast on their way into a product (u_cast). It costs percents where scores are large, so that it is
-granted to whoever declares it (`products=tf32`), and to no other.
+granted only if it is declared (`products=tf32`).
 
 Measured (tests/attention/test_matrix_units.py: functions in NumPy whose products are those of a
 V100, of an H200 in 16 bits, and of TF32 either way): all are certified, TF32 by 0.96 of a budget at

@@ -9,13 +9,13 @@
     from spec.cache.plug import cache
     record = cache(MyCache)
 
-Of the constructor's arguments any may be left out; they are matched by name. Who takes a
-width and no `value_width` has one for both. Who takes a `window` as well is given the number of
-keys that a token sees, its own the last of them, or None, and may forget the others. query is
+Of the constructor's arguments any may be left out; they are matched by name. A cache with
+no `value_width` has one width for both. With a `window` parameter it gets the number of keys that
+a token may attend to, its own the last of them, or None, and may forget the others. query is
 (batch, heads, n, width), key and value (batch, key_heads, n, ...), and out like query but as
 wide as values. `counts`, where it is taken, says how many of the n tokens each sequence
 gets; it is None when all get n. `lengths` is an integer, or one for each sequence where
-they differ. A method may change the cache and return nothing beside the output, or leave it
+they differ. A method may change the cache and return only the output, or leave it
 as it is and return the new cache, `extend` as (out, cache); a class whose attribute
 `persistent` is true promises the second. One whose attribute `fewer_queries` is true takes
 chunks with fewer queries than keys, which are the queries of its first tokens.
@@ -93,7 +93,7 @@ def constructor(target: Callable[..., Any], name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Made:
-    """What makes caches, the library whose arrays they take, and the arguments it wants."""
+    """A function that makes caches, the library whose arrays they take, and its arguments."""
 
     make: Callable[..., Any]
     library: Library

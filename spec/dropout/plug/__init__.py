@@ -3,8 +3,8 @@
     attend(query, key, value, ..., dropout_p=0.0)      a function in torch's spelling
     Attention(p)(query, key, value, ...)               a class with train() and eval()
 
-A function is told the rate by `dropout_p`, and by `training`, if it has such a parameter,
-whether it applies; else it is told 0 in evaluation, as users of torch's function have to
+A function gets the rate as `dropout_p`, and the mode as `training`, if it has such a
+parameter; else it gets the rate 0 in evaluation, as users of torch's function have to
 (pytorch/pytorch#124464). A class is built from the rate.
 """
 

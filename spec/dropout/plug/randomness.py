@@ -1,4 +1,4 @@
-"""How an implementation is told its random numbers, which start at a seed."""
+"""How an implementation gets its random numbers, which start at a seed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,10 +16,10 @@ Extra = Callable[[], Mapping[str, Any]]  # the arguments that the next call is g
 
 @contextmanager
 def started(library: Library, parameter: str | None, seed: int) -> Iterator[Extra]:
-    """The library's source at `seed`, for calls in a row; `parameter` is how they are told.
+    """The library's source at `seed`, for calls in a row; `parameter` passes them.
 
-    A generator runs on from call to call, and so does a global source. A call that is told a
-    seed is told the next one each time, as that is all that its caller can do.
+    A generator runs on from call to call, and so does a global source. A call with a
+    seed gets the next one each time, as that is all that its caller can do.
     """
     with sources.own(library, seed):
         if parameter is None:

@@ -81,9 +81,9 @@ def layer(
 
 
 def program(record: Any) -> Any:
-    """What a record was made of here; None where it was put together by hand.
+    """The program that a record was made of here; None if it was put together by hand.
 
-    A record that somebody else made says what it likes about itself, and is not asked.
+    A record that somebody else made may claim anything about itself, so it is not used.
     """
     seen = behind(record.forward, WrappedLayer)
     return None if seen is None else seen.build

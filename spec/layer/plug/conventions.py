@@ -97,7 +97,7 @@ def _settled(record: Layer, chosen: Mapping[str, str]) -> Layer:
 
 
 def declared(problem: LayerProblem, chosen: Mapping[str, str]) -> Array:
-    """What is declared of each query, as `idle_rows.said` has it.   (B, N)"""
+    """The declared result of each query, as in `idle_rows.said`.   (B, N)"""
     bare = definition.inside(problem.but(padding=None))
     by_bias, by_truth = (np.asarray(x.any(axis=1)) for x in hiding(bare))
     if problem.padding is not None:

@@ -10,14 +10,14 @@ The same words may stand in a file:
     rotary = "halves"                                        # or interleaved; default: "none"
     [names]                      # for each parameter, ours that stand in it, one above the other
     "c_attn.weight" = "W_q W_k W_v"
-    [masks]                      # a parameter of the call: what is said in it, and its axes
+    [masks]                      # a parameter of the call: its meaning, and its axes
     attention_mask = "added (B, 1, 1, M)"
-    [given]                      # a parameter of the call: what it has to be told
+    [given]                      # a parameter of the call: its value
     position_ids = "torch.arange(N)"
 
-What is made is an expression of the sizes A, H, G and D, and of `bias`, which says whether there
-are biases; what is given, of B, N, M, A, H and D, and of the first input, `x`. Both are written in
-the names of the module of the layer.
+`make` is an expression of the sizes A, H, G and D, and of `bias`, which is true if there are
+biases. Entries of `[given]` may use B, N, M, A, H, D and the first input, `x`. Both may use the
+names in the module of the layer.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Form:
-    """What a mask of a call says, and its axes: "hidden (B, M)", or "added (B, 1, 1, M)".
+    """The meaning of a mask of a call, and its axes: "hidden (B, M)", or "added (B, 1, 1, M)".
 
     hidden: True forbids. seen: True may be attended to. added: to the scores, -inf forbids.
     """
@@ -81,7 +81,7 @@ class Form:
 
     @property
     def kinds(self) -> frozenset[Capability]:
-        """The kinds of problem that can be told so."""
+        """The kinds of problem that such a mask can express."""
         c, axes = Capability, {*self.axes}
         rows = {c.MASK, c.CAUSAL} if "N" in axes else set()
         if "N" in axes and self.means == "added":
@@ -93,11 +93,11 @@ class Form:
 
 @dataclass(frozen=True)
 class Description:
-    """What is known of a layer beside its class; the defaults are those of torch's.
+    """The description of a layer in addition to its class; the defaults are those of torch's.
 
     names: of its parameters. make: of A, H, G, D and bias, whichever it takes, the layer.
-    inputs: 3 for query, key and value, 1 for one text. masks: what the call is told so.
-    given: what else, as functions of sizes and of the first input.
+    inputs: 3 for query, key and value, 1 for one text. masks: parameters of the call that
+    are masks. given: its other parameters, as functions of sizes and of the first input.
     Raises Unsuitable: another number of inputs.
     """
 
@@ -124,7 +124,7 @@ class Description:
 
     @property
     def biases(self) -> tuple[str, ...]:
-        """Those of the layer; an output projection that is added has one if any other has."""
+        """The biases of the layer; an output projection that is added has one if any other has."""
         found = tuple(name for name in BIASES if name in self.parts)
         return (*found, "b_o") if found and not self.complete else found
 
@@ -142,7 +142,7 @@ class Description:
         return {f"inner.{name}": parts for name, parts in self.names.items()} | added
 
     def told(self, problem: LayerProblem, x: Any) -> dict[str, Any]:
-        """What a call is told beside its inputs and its masks."""
+        """The arguments of a call other than its inputs and its masks."""
         known = {name: getattr(problem, name) for name in OF_A_CALL[:-1]} | {"x": x}
         return {word: function(**_taken(function, known)) for word, function in self.given.items()}
 
@@ -181,12 +181,12 @@ def _taken(function: Function, known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_told(function: Function | None, name: str) -> bool:
-    """Whether a maker is told `name`."""
+    """Whether a maker has a parameter `name`."""
     return function is not None and name in inspect.signature(function).parameters
 
 
 def read(file: str, target: Any) -> dict[str, Any]:
-    """What a file says of the layer `target`, as arguments of `layer`. Raises Unsuitable."""
+    """The description of the layer `target` in a file, for `layer`. Raises Unsuitable."""
     try:
         said = tomllib.loads(Path(file).read_text(encoding="utf-8"))
     except OSError as error:

@@ -5,8 +5,8 @@
     out, weights = layer(query, key, value, key_padding_mask=..., need_weights=...,
                          attn_mask=..., average_attn_weights=..., is_causal=...)
 
-or otherwise, as a description says (`described`). What the constructor or the call has no
-parameter for is a capability that is not offered.
+or otherwise, as a description says (`described`). A capability for which neither the
+constructor nor the call has a parameter is not supported.
 Gradients are torch's own, or those of `backward` (see `numpy`). Every problem gets an
 object of its own. Evaluation runs without autograd, which is where torch takes its fast path.
 """
@@ -38,7 +38,7 @@ from spec.subject import Refused
 class WrappedLayer:
     """A class of layers, the library whose arrays it takes, and what True says in its masks.
 
-    told: what has to be known of it beside that, where it is not as torch's.
+    told: the other facts about it, where they differ from torch's.
     """
 
     build: Callable[..., Any]
@@ -50,7 +50,7 @@ class WrappedLayer:
 
     @cached_property
     def of_layers(self) -> ModuleType:
-        """What the library does with layers."""
+        """The functions of the library for layers."""
         return importlib.import_module(f"{__package__}.{self.library.name}")
 
     @cached_property

@@ -43,7 +43,7 @@ def mode(training: bool) -> AbstractContextManager[Any]:
 def gradients(
     layer: Any, run: Run, arrays: Sequence[Any], dout: Any
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """What `backward` returns after a call: of one array used several times, the sum.
+    """The results of `backward` after a call: the sum for an array that is used several times.
 
     Raises Violation: it is not a gradient for each input, and a mapping of those of parameters.
     """

@@ -1,4 +1,4 @@
-"""What a layer is told beside its inputs: in torch.nn.MultiheadAttention's words, or its own."""
+"""The options of a layer, by the names of torch.nn.MultiheadAttention or by its own."""
 
 from collections.abc import Container, Mapping
 from typing import Any
@@ -61,7 +61,7 @@ def asking(takes: Parameters, told: Description) -> tuple[str, ...]:
 
 
 def constructed(problem: LayerProblem, options: Container[str]) -> dict[str, Any]:
-    """What a constructor is told beside the width and the heads, of what it has parameters for."""
+    """The arguments of a constructor other than the width and the heads, as far as it has them."""
     found: dict[str, Any] = {"batch_first": True} if "batch_first" in options else {}
     if not problem.biases and "bias" in options:
         found["bias"] = False
@@ -87,7 +87,7 @@ def masks(
 ) -> dict[str, tuple[str, Array]]:
     """The masks that the call is given, each with the field of the problem it stands for.
 
-    Causality is written out beside its flag, which for torch is no more than a hint; and
+    Causality is written out in addition to its flag, which for torch is no more than a hint; and
     two masks are of one type, as torch wants them. Truth values are turned over last, for a
     layer in which True says what may be attended to: what is added means the same to all.
     """
@@ -107,7 +107,7 @@ def masks(
 def forms(problem: LayerProblem, told: Mapping[str, Form]) -> dict[str, tuple[str, Array]]:
     """The masks of a call that a description speaks of, of those in which anything is hidden.
 
-    What has rows for queries says all that is hidden; what has none, what is padding.
+    A mask with rows for queries hides all that is masked; one without them hides padding.
     """
     found: dict[str, tuple[str, Array]] = {}
     for word, form in told.items():

@@ -1,4 +1,4 @@
-"""What is torch's own about a layer: parameters, modes, autograd, a step of an optimiser."""
+"""The parts of a layer that torch defines: parameters, modes, autograd, an optimiser's step."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""What the biases do, for any number of keys, which are summed over symbolically.
+"""Theorems about biases, for any number of keys, which are summed over symbolically.
 
 One query of one head is followed through W_o. A score is one number s_j, whatever the width
 of a head; what an output takes from value j is one number v_j = <w, v_h,j>, for a row w of

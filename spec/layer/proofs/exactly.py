@@ -1,8 +1,8 @@
 """Laws of what a layer hides, run through its definition in exact numbers.
 
-Whether a key is padding, forbidden by a mask or in the future is told in many ways, and
-each law puts one problem in two of them. Idle queries, batches and their order are here
-as well, since they are told by masks.
+A key can be marked as padding, masked or in the future in many ways, and
+each law puts one problem in two of them. Fully masked queries, batches and their order are
+here as well, since masks express them.
 """
 
 import numpy as np
@@ -112,7 +112,7 @@ def truth_values_are_minus_infinity(problem: LayerProblem, forbidden: float = -n
 
 @exactly(("none",), visible=2)
 def the_only_visible_key_has_all_the_weight(problem: LayerProblem, visible: int = 1) -> Array:
-    """What sees one key does not depend on its score. The control sees two."""
+    """With one visible key the output does not depend on its score. The control sees two."""
     seen = (np.arange(problem.M) - np.arange(problem.N)[:, None]) % problem.M < visible
     one = problem.but(mask=np.logical_not(seen))
     return untrue(one, moves.asking_nothing(one))

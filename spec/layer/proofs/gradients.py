@@ -1,7 +1,7 @@
 """Theorems about the gradients of the definition, for all numbers at small sizes.
 
 First the closed form is held to the derivatives of <dout, y>, by every input and every
-parameter. What follows from the freedom of the heads is then proved of the closed form:
+parameter. The consequences of the freedom of the heads are then proved of the closed form:
 the gauges of `outputs`, moved along t S from the identity, give at t = 0
 
     <dW_q, S W_q> + <db_q, S b_q> = <dW_k, S^T W_k> + <db_k, S^T b_k>    for every S

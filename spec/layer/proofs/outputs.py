@@ -1,6 +1,6 @@
 """Theorems about the output of the definition, for all numbers at small sizes.
 
-Heads own blocks of the projections, and may be turned: a matrix moves from one projection
+Each head has its blocks of the projections, and may be turned: a matrix moves from one projection
 to another, and the output does not see it. Written without its inverse, that says
 
     y(S W_q, S b_q; W_k, b_k) = y(W_q, b_q; S^T W_k, S^T b_k)

@@ -8,7 +8,7 @@ from spec.notation import Array
 
 
 class Sums(NamedTuple):
-    """What the log-sum-exp is computed from; arrays (B, H, N)."""
+    """The numbers that the merged log-sum-exp is computed from; arrays (B, H, N)."""
 
     l_1: Array
     l_2: Array
@@ -17,7 +17,7 @@ class Sums(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What the backward pass uses: weights and log-sum-exps (B, H, N), outputs (B, H, N, E)."""
+    """The inputs of the backward pass: weights, log-sum-exps (B, H, N), outputs (B, H, N, E)."""
 
     w_1: Array
     w_2: Array

@@ -43,7 +43,7 @@ class Biases:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the domain cannot do without, and a clause over it needs as well."""
+        """The capabilities that the domain requires, and a clause over it needs as well."""
         asked = {
             Capability.OFFSET: self.cached,
             Capability.SLOPES: self.asked,

@@ -27,7 +27,7 @@ def linear_bias(target: Callable[..., Any], **how: Any) -> LinearBias:
         library writes it; without, it is judged in the one that it returns.
         `bias.slopes(heads[, dtype])` shows the slopes, (heads).
     how: as `spec.positions.calling.made` has it; conventions {"sides": "both"} for -m |i - j|. By
-        default nothing is asked of keys that lie ahead, but that a mask can hide them.
+        default keys in the future may have any bias that a mask can hide.
     Raises Unsuitable as `made` does, and for a class, and for a program without
     `dtype` that fails for one head, or returns no array.
     """

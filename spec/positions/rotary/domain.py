@@ -50,7 +50,7 @@ class Turns:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the domain cannot do without, and a clause over it needs as well."""
+        """The capabilities that the domain requires, and a clause over it needs as well."""
         asked = {
             Capability.OFFSET: self.offset or self.where == "far",
             Capability.LONG: self.where == "far",

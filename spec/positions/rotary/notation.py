@@ -4,7 +4,7 @@ Axes     B batch    H heads    N tokens    D width of a head
 Arrays   q, k, v, dout (B, H, N, D)    positions (B, N)
 Indices  n is a token, p its position, i a pair of columns (2i, 2i + 1), theta_i its frequency
 
-What is rotated is q, unless something else is said. The columns of every array here are
+The rotated array is q, unless another one is named. The columns of every array here are
 interleaved: the two of a pair are neighbours. A program that pairs column i with i + D/2
 declares the pairing "halves", and `plug` puts its columns in this order.
 """

@@ -30,7 +30,7 @@ def rotation(target: Callable[..., Any], *, layout: str = "bhld", **how: Any) ->
         of x; or a class, whose objects, made from D, are such functions. positions are 64-bit
         integers (N) or (B, N). Other names: position_ids, input_pos, pos; offset, start,
         start_pos, position_offset; theta, rope_theta for `base`; rotary_dim, rotary_width
-        for `width`, how many columns are rotated. What is not taken is not asked for.
+        for `width`, how many columns are rotated. Options without a parameter are not tested.
         `rotate.backward(dout, ...)` gives dq (B, H, N, D), and `rotate.place(q, k, v, ...)` the
         three arrays for attention.
     layout: "bhld", or "blhd" for (B, N, H, D). how: as `spec.positions.calling.made` has it;

@@ -95,7 +95,7 @@ def lengths(x: Array, width: int) -> Array:
 
 
 def turned(budget: Array, width: int) -> Array:
-    """What a turn by any angle makes of the budgets of a pair: no more than their sum."""
+    """The error bounds of a pair after a turn by any angle: at most their sum."""
     pairs = np.repeat(budget[..., 0:width:2] + budget[..., 1:width:2], 2, axis=-1)
     return np.concatenate([pairs, budget[..., width:]], axis=-1)
 

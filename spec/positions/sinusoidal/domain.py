@@ -42,7 +42,7 @@ class Tokens:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the domain cannot do without, and a clause over it needs as well."""
+        """The capabilities that the domain requires, and a clause over it needs as well."""
         return frozenset({Capability.OFFSET} if self.offset else ())
 
     def problem(self, choices: Choices, scope: Scope) -> Problem:

@@ -25,7 +25,7 @@ from spec.subject import GRADIENTS, Subject, not_offered
 
 @dataclass(frozen=True, eq=False)
 class Problem(Posed):
-    """Tokens to be told their positions, and the loss <dout, y> to differentiate.
+    """Tokens that get encodings of their positions, and the loss <dout, y> to differentiate.
 
     x, dout: (B, N, E). first: the position of the first token, more than zero where a
     cache holds those before.

@@ -64,7 +64,7 @@ def of_product(one: Array, two: Array, off_one: Array, off_two: Array) -> Array:
 
 
 def turned(budget: Array) -> Array:
-    """What a turn by any angle makes of the budgets of a pair: no more than their sum."""
+    """The error bounds of a pair after a turn by any angle: at most their sum."""
     return np.repeat(budget[..., 0::2] + budget[..., 1::2], 2, axis=-1)
 
 
