@@ -9,7 +9,7 @@ from spec.backends import Unsuitable
 from spec.layer.plug.shipped import content, shipped
 from tests.shell import run
 
-ENCODER = "implementations.adapters.torch_layers:Encoder"  # which needs no library but torch
+ENCODER = "spec.adapters.torch_layers:Encoder"  # which needs no library but torch
 FEW = ("--profile", "quick", "--dtype", "float32", "--clause", "L1")
 
 
