@@ -12,7 +12,10 @@ from spec.certification import ledgers
 from spec.certification.ledger.judgements import FAULTS, unjudged
 from spec.certification.ledgers import Entry, entries, side_by_side
 from spec.certification.pages.matrix_text import markdown
+from spec.certification.target import recorded
 from spec.kinds import KINDS
+from spec.layer.plug.shipped import shipped
+from tests.recorded import rows, text
 
 ROOT = Path(__file__).parent.parent.parent
 LEDGER = ROOT / "implementations" / "ledger"
@@ -106,6 +109,12 @@ def test_nothing_is_kept_of_a_target_that_is_not_listed(listed):
     assert kept <= {
         Path(stem) / f"{one.name}.json" for stem, found in listed.items() for one in found
     }
+
+
+def test_the_targets_that_the_package_lists_are_those_of_what_is_recorded(listed):
+    found = rows(one for file in listed.values() for one in file)
+    assert text(found) == recorded.FILE.read_text("utf-8"), "python -m tests.recorded"
+    assert {x["description"] for x in found} - {""} == {*shipped()}
 
 
 def test_the_matrix_is_that_of_what_is_recorded(listed, monkeypatch):
