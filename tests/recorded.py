@@ -34,6 +34,7 @@ def row(one: Entry) -> dict[str, str]:
     name = asked.target.removeprefix(OURS) if asked.target.startswith(f"{OURS}.") else asked.target
     plain = replace(asked, target="", description=None)
     options = plain.command().partition(BEFORE)[2].rpartition(AFTER)[0]
+    region = certificate.region
     return {
         "target": name,
         "description": asked.description or "",
@@ -41,6 +42,7 @@ def row(one: Entry) -> dict[str, str]:
         "library": one.library,
         "version": certificate.versions.get(one.library) or pinned(one),
         "verdict": in_short(replace(certificate, where="")),
+        "region": region.sentence if region.passed and not certificate.passed else "",
     }
 
 

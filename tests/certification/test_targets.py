@@ -84,12 +84,19 @@ def test_a_note_is_about_the_target_with_the_same_description(rows):
     assert recorded.note("library.layers:Other", None) == ""
 
 
-def test_a_note_has_each_verdict_once_and_stays_short(rows):
-    rows({"options": "--a"}, {"options": "--b"}, {"options": "--c", "verdict": "word " * 50})
+def test_a_note_says_where_a_target_is_correct_if_that_is_short(rows):
+    wrong = {"verdict": "not certified, for 1 cause"}
+    said = "recorded in the ledger with library 1.2: not certified, for 1 cause"
+    for region, words in (("not float64", "; correct when not float64"), ("not " * 50, "")):
+        rows({**wrong, "region": region})
+        assert recorded.note("library.layers:Attention", None) == said + words
+
+
+def test_a_note_on_several_entries_has_each_verdict_once(rows):
+    wrong = {"verdict": "incomplete", "region": "causal"}
+    rows({"options": "--a"}, {"options": "--b"}, {"options": "--c", **wrong})
     line = recorded.note("library.layers:Attention", None)
-    assert line.startswith("recorded in the ledger with library 1.2: certified; word word")
-    assert line.endswith(" ...")
-    assert len(line) <= recorded.WIDTH
+    assert line == "recorded in the ledger with library 1.2: certified; incomplete"
 
 
 def test_a_table_has_a_heading_for_each_library_and_arguments_of_certify(rows):

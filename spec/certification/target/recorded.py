@@ -5,7 +5,6 @@ an adapter of this package. The file is written by `python -m tests.recorded`.
 """
 
 import json
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +14,7 @@ from spec.backends import Unsuitable
 from spec.certification.starting import NAME
 
 FILE = Path(__file__).resolve().parents[2] / "targets.json"
-WIDTH = 100  # characters, at most, of what is noted
+WIDTH = 160  # characters of a note, at most, for it to say where a target is correct
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,8 @@ class Recorded:
 
     target: as a person names it; that of an adapter begins with the dot of a relative import.
     description: the name of one of this package, or "". options: the others of its certificate.
-    library, version: the distribution that it is from. verdict: in a few words.
+    library, version: the distribution that it is from. verdict: in a few words. region: where it is
+    correct, if it is not certified; "" if that is not known.
     """
 
     target: str
@@ -33,6 +33,7 @@ class Recorded:
     library: str
     version: str
     verdict: str
+    region: str = ""
 
     @property
     def place(self) -> str:
@@ -75,7 +76,9 @@ def note(target: str, description: str | None) -> str:
     if found:
         verdicts = "; ".join(dict.fromkeys(x.verdict for x in found))
         line = f"recorded in the ledger with {found[0].library} {found[0].version}: {verdicts}"
-        return textwrap.shorten(line, WIDTH, placeholder=" ...")
+        region = found[0].region if len(found) == 1 else ""
+        correct = f"{line}; correct when {region}"
+        return correct if region and len(correct) <= WIDTH else line
     return "" if description else described(target)
 
 
