@@ -14,7 +14,6 @@
     packed, packed_torch    sequences packed by cumulative lengths, computed by `fused`
     kvcache, kvcache_torch  keys in pages, with a page table and lengths, computed by `fused`
     latent          keys and values from latents, expanded or absorbed, for any of these
-    adapters        attention functions of other projects
 
 and of other parts of a transformer:
 

@@ -22,7 +22,7 @@ The chapters share the modules of this package: `notation`, `subject`, `clause`,
 `trial`, `domain`, `sizes`, `entries`, `formats`, `mistake`, `simplify`, `written` and `version`.
 Proofs are written with `proving`. `backends` covers the arrays of NumPy, torch and JAX. `kind` and
 `kinds` register the chapters, `laws` has all their clauses, and `certification` is the engine,
-which is the same for all kinds.
+which is the same for all kinds. `adapters` has targets of other libraries, which nothing imports.
 
     from attention_spec import certify
     print(certify("torch.nn.functional:scaled_dot_product_attention"))

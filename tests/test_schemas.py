@@ -13,16 +13,12 @@ from spec.certification import repository
 from spec.certification.choices import CHOICES
 from spec.certification.settings import Request
 from spec.layer.plug import described
+from spec.layer.plug.shipped import shipped
 from tests import schemas
 from tests.certification.test_repository import MORE, TARGETS
 
 ROOT = Path(__file__).parent.parent
-DESCRIPTIONS = sorted(
-    [
-        *(ROOT / "implementations" / "ledger" / "descriptions").glob("*.toml"),
-        *(ROOT / "examples").glob("*.toml"),
-    ]
-)
+DESCRIPTIONS = sorted([*shipped().values(), *(ROOT / "examples").glob("*.toml")])
 MINE = '[tool.attention-spec.targets.mine]\ntarget = "x:y"\n'
 
 
@@ -126,7 +122,7 @@ def test_a_convention_that_there_is_not_is_not_valid(line):
     assert not PYPROJECT.is_valid(section(f"{MINE}conventions = {{ {line} }}"))
 
 
-@pytest.mark.parametrize("path", DESCRIPTIONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", DESCRIPTIONS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_description_that_is_used_is_valid(path):
     DESCRIPTION.validate(tomllib.loads(path.read_text()))
 

@@ -4,6 +4,7 @@
     attention-spec campaign TARGET ...     check with many seeds, for hours; resumes after a stop
     attention-spec clauses [WORDS]         the specification as a table; clauses in full
     attention-spec list [TOPIC]            what options accept: kinds, layouts, conventions, ...
+    attention-spec targets [WORDS]         functions and layers of libraries, and what was found
     attention-spec compare A.json B.json   what changed between two certificates
     attention-spec compare FOLDER ...      a table of many
     attention-spec ledger FILE.toml ...    check targets whose results are recorded
@@ -47,6 +48,7 @@ from spec.certification.repository import FILE, SECTION, requests
 from spec.certification.results import Results
 from spec.certification.settings import Request
 from spec.certification.several import judged
+from spec.certification.target import recorded
 from spec.certification.target.loading import resolved
 
 ABOUT = "Check attention implementations against an executable specification."
@@ -105,6 +107,8 @@ def _certify_one(name: str, request: Request, options: argparse.Namespace, resul
         kept(options.html, certificate_page(certificate, resolved(request.specification)))
     if options.report:
         save_report(certificate, Path(options.report))
+    if known := recorded.note(request.target, request.description):  # no finding of its own
+        print(f"note: {known}", file=sys.stderr)
     print(certificate)
     return certificate.exit_code
 
@@ -185,6 +189,10 @@ def _parser() -> Parser:
     lists = commands.add_parser("list", help="list what options accept")
     lists.add_argument("topic", nargs="?", metavar="TOPIC", help=", ".join(TOPICS))
     lists.set_defaults(run=lambda options: _say(listed(options.topic)))
+    targets = commands.add_parser("targets", help="list what was judged of other libraries")
+    words = "only those with all of these words, such as a library or a model"
+    targets.add_argument("wanted", nargs="*", metavar="WORDS", help=words)
+    targets.set_defaults(run=lambda options: _say(recorded.listed(options.wanted)))
     compare = commands.add_parser("compare", help="compare certificates")
     _add_compare_options(compare)
     ledger = commands.add_parser("ledger", help="check targets whose results are recorded")

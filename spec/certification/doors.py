@@ -61,7 +61,8 @@ def certify(
     layout: the order of the axes, such as "bhld" or "blhd" (batch, heads, length, head size).
     api: a library ("flash-attn-2") whose argument names and conventions the target uses.
     lengths, widths: use only sequence lengths, or head sizes, that are multiples of these.
-    description: a file that says how a target with other names is built and called.
+    description: how a target with other names is built and called: a file, or the name of a
+    description that comes with this package ("transformers/llama").
     device: "cpu" or "cuda".
     compiled: "static", "traced" or "dynamic": test the compiled function
     (`spec.backends.compiling`).

@@ -44,7 +44,7 @@ def _add_how(add: Callable[..., Any]) -> None:
     add("--api", metavar="LIBRARY", help=names)
     for name, words in MULTIPLES.items():
         add(f"--{name}", type=int, metavar="N", help=f"use only {words} that are multiples of N")
-    file = "file that says how a target with other names is built and called"
+    file = "how a target with other names is built and called: a file, or a name from `targets`"
     add("--description", metavar="FILE", help=file)
     add("--device", help=f"cpu or cuda (default: {Request.device})")
     run = "test the compiled function: jax.jit (static, traced), torch.compile (static, dynamic)"

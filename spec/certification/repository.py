@@ -138,11 +138,18 @@ def _fields(table: Table, place: str, folder: Path) -> dict[str, Any]:
         form, fits = KEYS[name]
         if not fits(value):
             raise Unsuitable(f"{place}.{key}: got {value!r}, want {form}")
-        is_path = name == "description" or (name == "target" and IN_FILE in value)
+        is_path = _is_path(name, value, folder)
         found[name] = os.path.relpath(folder / value) if is_path else value
         if name == "target" and not is_path and str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
     return found
+
+
+def _is_path(name: str, value: Any, folder: Path) -> bool:
+    """Whether a value is a path from the folder of its file, and not the name of something."""
+    if name == "description":
+        return value.endswith(".toml") or (folder / value).is_file()
+    return name == "target" and IN_FILE in value
 
 
 def _unknown(key: str) -> str:

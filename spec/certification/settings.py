@@ -88,7 +88,8 @@ class Request:
     """All options of a certification; the same request gives the same verdicts.
 
     target: as a person names it. kind: the kind of target, if it cannot be detected.
-    description: the file that says how the target is built and called, if not in the usual way.
+    description: how the target is built and called, if not in the usual way: a file, or the name
+    of a description that comes with this package.
     api: the library whose argument names it uses. lengths, widths: use only multiples of these.
     compiled: how the target is compiled (`spec.backends.compiling`), if it is.
     specification: `module:name` of the clauses by number.

@@ -15,11 +15,7 @@ from tests.bench.measured import Measured, Value, is_there, one, times
 SDPA = "torch.nn.functional:scaled_dot_product_attention"
 LAYER = "torch.nn:MultiheadAttention"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-JAX = (
-    "jax",
-    "implementations.adapters.jax_attention:attend",
-    *("--backend", "jax", "--layout", "blhd"),
-)
+JAX = ("jax", "spec.adapters.jax_attention:attend", *("--backend", "jax", "--layout", "blhd"))
 # Which a few shapes show or do not; causes of it would be counted with what a certificate compiles.
 FUSED = ("--deviation", "S15=XLA on a CPU fuses a product and a sum, in some shapes")
 LIBRARIES = (  # what they need, a target, and options

@@ -165,6 +165,21 @@ def test_a_target_may_need_a_folder_named_spec(package, run, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.torch
+def test_targets_are_listed_and_a_description_and_an_adapter_are_found(run):
+    done = run("targets", "torch/encoder")
+    assert done.returncode == 0, done.stdout + done.stderr
+    target = "attention_spec.adapters.torch_layers:Encoder"
+    assert f"{target} --description torch/encoder" in done.stdout
+    few = (*shell.FEW, "--clause", "L1")
+    done = run("certify", target, "--description", "torch/encoder", *few)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr.splitlines()[-1].startswith("note: recorded in the ledger with torch ")
+    done = run("certify", target, "--description", "torch/encodre", *few)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "did you mean 'torch/encoder'?" in done.stderr
+
+
 def test_a_package_named_spec_may_be_of_no_use_to_anybody(run, tmp_path):
     put(tmp_path, {"spec.py": "raise RuntimeError('this is not yours')\n", "mine.py": ATTEND})
     done = run("certify", "mine:attend", *FEW, program=MODULE)

@@ -88,6 +88,16 @@ def test_paths_are_those_from_the_folder_of_the_file(repository, monkeypatch):
     assert str(repository) in sys.path
 
 
+def test_the_name_of_a_description_is_no_path_unless_there_is_such_a_file(repository, monkeypatch):
+    table = '[tool.attention-spec.targets.layer]\ntarget = "a.b:C"\ndescription = "library/name"\n'
+    (repository / "pyproject.toml").write_text(table)
+    (below := repository / "library").mkdir()
+    monkeypatch.chdir(below)
+    assert requests("layer", {})["layer"].description == "library/name"
+    (below / "name").touch()
+    assert requests("layer", {})["layer"].description == "name"
+
+
 def test_every_option_of_the_command_line_can_be_written():
     not_written = {"replays", "specification"}  # found by campaigns; never chosen by who is judged
     assert {*KEYS} == {*Request.__dataclass_fields__} - not_written

@@ -12,13 +12,13 @@ from spec.comparison import equal
 from tests.night import deep
 
 pytestmark = pytest.mark.torch
-FLEX = "implementations.adapters.flex_attention:attend"
+FLEX = "spec.adapters.flex_attention:attend"
 BY_OPTION = ("A1", "W5", "U1", "Y2", "I1", "J1")
 
 
 @pytest.mark.parametrize("count", [1, deep(3)])
 def test_what_it_is_asked_in_places_is_attention(count: int) -> None:
-    from implementations.adapters import flex_attention  # where torch is not, it is not read
+    from spec.adapters import flex_attention  # where torch is not, it is not read
 
     record = implementation(flex_attention.attend, backend="torch")
     record = record.but(answers=record.answers - {Capability.EMPTY})

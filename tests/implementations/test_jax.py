@@ -27,7 +27,7 @@ from spec.trial import broken
 from tests.night import deep
 
 pytestmark = pytest.mark.jax
-MODULE = "implementations.adapters.jax_attention"
+MODULE = "spec.adapters.jax_attention"
 ABOUT_IDLE = ("M9", "M11", "M12")
 OPTIONS: dict[str, Any] = {"layout": "blhd", "profile": "quick"}
 IDLE = {
@@ -56,7 +56,7 @@ def test_what_a_query_that_sees_no_key_does_to_it(name: str, mask: list[list[Any
     import jax
     import jax.numpy as jnp
 
-    from implementations.adapters import jax_attention
+    from spec.adapters import jax_attention
 
     attend = getattr(jax_attention, name)
     q, k, v = (jnp.array(x).reshape(1, 2, 1, 1) for x in ([1.0, 1.0], [1.0, 2.0], [1.0, 3.0]))
@@ -96,7 +96,7 @@ def test_our_adapter_hands_masks_over_as_jax_wants_them(name: str, dtype: str) -
 @pytest.mark.parametrize(("width", "finite"), [(1, False), (2, False), (4, True), (8, False)])
 def test_what_large_scores_do_to_it_under_jit(width: int, finite: bool) -> None:
     """The fact behind its deviation: of two keys, scores of 1e12; and how it depends on a width."""
-    from implementations.adapters import jax_attention
+    from spec.adapters import jax_attention
 
     q = np.full((1, 1, 1, width), 1e12, np.float32)
     k = np.full((1, 2, 1, width), -1.1, np.float32)
@@ -131,7 +131,7 @@ def test_what_does_not_compile_in_16_bits(problem: Problem, reason: str) -> None
 
 
 def _record(name: str) -> Implementation:
-    from implementations.adapters import jax_attention
+    from spec.adapters import jax_attention
 
     return implementation(getattr(jax_attention, name), backend="jax", layout="blhd")
 

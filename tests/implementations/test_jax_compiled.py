@@ -75,7 +75,7 @@ def test_a_first_call_that_compiles_is_waited_for() -> None:
 
 @pytest.mark.deep
 def test_the_whole_certificate_of_the_function_of_jax(tmp_path: Path) -> None:
-    target = "implementations/adapters/jax_attention.py:attend"
+    target = "spec/adapters/jax_attention.py:attend"
     words = ("--compiled", "traced", "--layout", "blhd", "--json", str(tmp_path / "c"))
     done = shell.run("certify", target, *shell.FEW, *words)
     assert done.returncode == 0, done.stdout + done.stderr

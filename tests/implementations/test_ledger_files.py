@@ -12,12 +12,14 @@ from spec.certification import ledgers
 from spec.certification.ledger.judgements import FAULTS, unjudged
 from spec.certification.ledgers import Entry, entries, side_by_side
 from spec.certification.pages.matrix_text import markdown
+from spec.certification.target import recorded
 from spec.kinds import KINDS
+from spec.layer.plug.shipped import shipped
+from tests.recorded import rows, text
 
 ROOT = Path(__file__).parent.parent.parent
 LEDGER = ROOT / "implementations" / "ledger"
 FILES = sorted(LEDGER.glob("*.toml"))
-OURS = ("flex_attention", "on_ranks")  # adapters that tests judge, and no ledger
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +62,11 @@ def test_names_are_given_once_and_each_target_has_a_library(listed):
 
 def test_every_adapter_is_judged(listed):
     asked = {one.request.target.partition(":")[0] for found in listed.values() for one in found}
-    text = "".join(path.read_text() for path in (ROOT / "implementations/adapters").glob("*.py"))
-    for path in (ROOT / "implementations/adapters").glob("*.py"):
-        module = f"implementations.adapters.{path.stem}"
+    text = "".join(path.read_text() for path in (ROOT / "spec/adapters").glob("*.py"))
+    for path in (ROOT / "spec/adapters").glob("*.py"):
+        module = f"spec.adapters.{path.stem}"
         used = module in asked or f"from {module} import" in text
-        assert used or path.stem in ("__init__", *OURS), path.stem
+        assert used or path.stem == "__init__", path.stem
 
 
 def test_there_is_an_environment_for_every_file():
@@ -107,6 +109,12 @@ def test_nothing_is_kept_of_a_target_that_is_not_listed(listed):
     assert kept <= {
         Path(stem) / f"{one.name}.json" for stem, found in listed.items() for one in found
     }
+
+
+def test_the_targets_that_the_package_lists_are_those_of_what_is_recorded(listed):
+    found = rows(one for file in listed.values() for one in file)
+    assert text(found) == recorded.FILE.read_text("utf-8"), "python -m tests.recorded"
+    assert {x["description"] for x in found} - {""} == {*shipped()}
 
 
 def test_the_matrix_is_that_of_what_is_recorded(listed, monkeypatch):

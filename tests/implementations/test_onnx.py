@@ -12,13 +12,13 @@ from spec.certification.ledger.certificate import Certificate
 
 pytestmark = pytest.mark.onnx
 
-TARGET = "implementations.adapters.onnx_attention:attend"
+TARGET = "spec.adapters.onnx_attention:attend"
 LOST = "(a key in the future and a padding mask and N > 1)"  # causality of all queries but one
 BELOW = "a scale below zero"  # of which a root is taken
 
 
 def imported() -> Any:
-    from implementations.adapters.onnx_attention import attend
+    from spec.adapters.onnx_attention import attend
 
     return attend
 

@@ -6,7 +6,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from implementations.adapters.on_ranks import over
+from implementations.on_ranks import over
 
 
 class Gathered(torch.autograd.Function):

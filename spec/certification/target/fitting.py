@@ -18,6 +18,7 @@ from spec.backends import NAMES, Unsuitable, inferred, library
 from spec.backends.compiling import compiled
 from spec.backends.results import WrongArray
 from spec.certification.settings import MULTIPLES, Request
+from spec.certification.target.recorded import described
 from spec.comparison import Violation
 from spec.kind import Guarded, Kind, unchanged
 from spec.kinds import KINDS
@@ -178,13 +179,19 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
     trial = search.otherwise(usual)
     if trial is None and not usual.answers:
         called = usual.record is not None  # else it is not such a target, whatever its names are
-        described = known.described and not request.description and called
-        other = "; if its parameters have other names, describe it: --description FILE"
-        raise Unsuitable(f"{usual.complaint}{other if described else ''}")
+        helps = known.described and not request.description and called
+        raise Unsuitable(f"{usual.complaint}{_describing(found, origin) if helps else ''}")
     if trial is not None and "layout" in request.asked and trial.layout != request.layout:
         axes = f"{trial.record.name} takes arrays {known.layouts[trial.layout]}"
         raise Unsuitable(f"--layout {request.layout}: {axes}: use --layout {trial.layout}")
     return search.noted(trial or usual)
+
+
+def _describing(found: Any, origin: str) -> str:
+    """What to do about a target that may have other names: the end of an error."""
+    home = f"{getattr(found, '__module__', '')}:{getattr(found, '__qualname__', '')}"
+    ours = described(origin, home)
+    return f"; {ours or 'if its parameters have other names, describe it: --description FILE'}"
 
 
 def unasked(found: Any, known: Kind, request: Request, origin: str) -> Subject:

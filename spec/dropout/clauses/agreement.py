@@ -159,8 +159,8 @@ def returned_weights_include_dropout(network: Dropout, problem: Problem) -> None
 
         shown_ij = w_ij
 
-    Here shown_ij are the returned weights, and w_ij those that produced the output. The latter may
-    sum to more than one, which surprises users (pytorch/pytorch#42929). Returning the weights
+    Here shown_ij are the returned weights, and w_ij those that produced the output; w_ij may sum
+    to more than one, which surprises users (pytorch/pytorch#42929). Returning the weights
     before dropout is a legitimate choice, so this clause is only a `should`.
     """
     known = bounds(problem, kept(network, problem))

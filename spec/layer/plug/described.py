@@ -2,7 +2,7 @@
 
     layer(Block, names={"c_attn.weight": "W_q W_k W_v", ...}, make=..., inputs=1, causal="always")
 
-The same words may stand in a file:
+The same words may stand in a file; those for layers of public libraries are in `descriptions`:
 
     make = "Block(Config(n_embd=A, n_head=H, bias=bias))"    # default: as torch's is made
     inputs = 1                                               # default: 3
@@ -27,15 +27,14 @@ import inspect
 import re
 import symtable
 import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from spec.backends.library import Unsuitable
 from spec.backends.unknown import unknown
 from spec.layer.notation import BIASES, LayerProblem
+from spec.layer.plug.shipped import content
 from spec.layer.record import Capability
 from spec.layer.state import TORCH, Names
 
@@ -186,13 +185,11 @@ def is_told(function: Function | None, name: str) -> bool:
 
 
 def read(file: str, target: Any) -> dict[str, Any]:
-    """The description of the layer `target` in a file, for `layer`. Raises Unsuitable."""
-    try:
-        said = tomllib.loads(Path(file).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Unsuitable(f"{file} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Unsuitable(f"{file} is no TOML: {error}") from None
+    """What a description says of the layer `target`, as arguments of `layer`. Raises Unsuitable.
+
+    file: its path, or the name of one that comes with this package (`shipped`).
+    """
+    said = content(file)
     for key, value in said.items():
         if key not in KEYS:
             raise Unsuitable(f"{file}: {unknown('key', key, KEYS)}")

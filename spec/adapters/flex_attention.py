@@ -22,7 +22,7 @@ from torch.nn.attention.flex_attention import (
     flex_attention,
 )
 
-from implementations.arguments import UNBOUNDED, Window
+from spec.attention.notation import UNBOUNDED, Window
 from spec.backends.torch import compiler
 
 Score = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]  # s, b, h, i, j
@@ -48,7 +48,7 @@ def attend(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """query (B, H, N, D), key (B, G, M, D), value (B, G, M, E) give (B, H, N, E).
 
-    The options are those of `implementations.einsum_torch`. return_lse: also return the log-sum-exp
+    The options have the names of `spec.attention.options`. return_lse: also return the log-sum-exp
     (B, H, N). Raises NotImplementedError if a gradient is required on a CPU.
     """
     told = attn_mask, is_causal, window_size, softcap, alibi_slopes

@@ -15,7 +15,7 @@ from typing import Any
 import jax.numpy as jnp
 import keras
 
-from implementations.adapters.jax_layers import Given, by_heads, from_heads, plugged
+from spec.adapters.jax_layers import Given, by_heads, from_heads, plugged
 
 
 def _called(layer: Any, given: Given) -> Any:

@@ -21,7 +21,7 @@ from torch.nn.attention.flex_attention import (
     noop_mask,
 )
 
-from implementations.arguments import UNBOUNDED, Window
+from spec.attention.notation import UNBOUNDED, Window
 
 
 def attend(

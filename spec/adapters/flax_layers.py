@@ -6,7 +6,7 @@ from typing import Any
 
 from flax import linen, nnx
 
-from implementations.adapters.jax_layers import Given, by_heads, from_heads, plugged
+from spec.adapters.jax_layers import Given, by_heads, from_heads, plugged
 
 PLACES = {"q": "query", "k": "key", "v": "value", "out": "out"}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import haiku
 
-from implementations.adapters.jax_layers import Given, plugged
+from spec.adapters.jax_layers import Given, plugged
 
 PLACES = {"q": "query", "k": "key", "v": "value", "out": "linear"}
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from implementations.adapters.ggml_library import Graph, graph
+from spec.adapters.ggml_library import Graph, graph
 from spec.notation import Array
 
 

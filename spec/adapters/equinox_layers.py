@@ -11,7 +11,7 @@ import equinox
 import jax
 import jax.numpy as jnp
 
-from implementations.adapters.jax_layers import Given, plugged
+from spec.adapters.jax_layers import Given, plugged
 
 PLACES = {"q": "query_proj", "k": "key_proj", "v": "value_proj", "out": "output_proj"}
 

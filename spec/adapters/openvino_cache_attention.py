@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from openvino import CompiledModel
 
-from implementations.adapters.openvino_onnx_attention import model, run
+from spec.adapters.openvino_onnx_attention import model, run
 from spec.notation import Array
 
 INPUTS = ("query", "key", "value", "", "past_key", "past_value")

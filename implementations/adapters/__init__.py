@@ -1,1 +1,0 @@
-"""Attention functions of other libraries, one file for each."""

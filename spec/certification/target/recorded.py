@@ -1,0 +1,102 @@
+"""What the ledger recorded of other people's functions, layers and caches: `targets.json`.
+
+Each of them can be named as a target where its library is installed: it is one of the library, or
+an adapter of this package. The file is written by `python -m tests.recorded`.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from spec.backends import Unsuitable
+from spec.certification.starting import NAME
+
+FILE = Path(__file__).resolve().parents[2] / "targets.json"
+WIDTH = 160  # characters of a note, at most, for it to say where a target is correct
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An entry of the ledger.
+
+    target: as a person names it; that of an adapter begins with the dot of a relative import.
+    description: the name of one of this package, or "". options: the others of its certificate.
+    library, version: the distribution that it is from. verdict: in a few words. region: where it is
+    correct, if it is not certified; "" if that is not known.
+    """
+
+    target: str
+    description: str
+    options: str
+    library: str
+    version: str
+    verdict: str
+    region: str = ""
+
+    @property
+    def place(self) -> str:
+        """The target as `module:name`."""
+        return f"{NAME}{self.target}" if self.target.startswith(".") else self.target
+
+    @property
+    def arguments(self) -> str:
+        """What to type after `certify`."""
+        described = f"--description {self.description}" if self.description else ""
+        return " ".join(filter(None, (self.place, described, self.options)))
+
+
+@cache
+def recorded() -> tuple[Recorded, ...]:
+    """All that the ledger recorded, by library."""
+    return tuple(Recorded(**row) for row in json.loads(FILE.read_text(encoding="utf-8")))
+
+
+def listed(words: Sequence[str]) -> str:
+    """A table of what was recorded, under a line for each library.
+
+    words: all of which a row must contain, in any case.
+    Raises Unsuitable: no row does.
+    """
+    wanted = [word.lower() for word in words]
+    rows = [x for x in recorded() if all(word in _searched(x) for word in wanted)]
+    if not rows:
+        raise Unsuitable(f"no target has {' '.join(words)!r}: `attention-spec targets` lists all")
+    return "\n".join(_lines(rows))
+
+
+def note(target: str, description: str | None) -> str:
+    """What is known of a target, in a line: its verdicts, or its description; "" if nothing is.
+
+    description: the one that it was tested with.
+    """
+    same = [x for x in recorded() if x.place == target]
+    found = [x for x in same if x.description == (description or "")]
+    if found:
+        verdicts = "; ".join(dict.fromkeys(x.verdict for x in found))
+        line = f"recorded in the ledger with {found[0].library} {found[0].version}: {verdicts}"
+        region = found[0].region if len(found) == 1 else ""
+        correct = f"{line}; correct when {region}"
+        return correct if region and len(correct) <= WIDTH else line
+    return "" if description else described(target)
+
+
+def described(*targets: str) -> str:
+    """Which description of this package is for a target, by any of its names; "" if none is."""
+    names = (x.description for x in recorded() if x.place in targets and x.description)
+    return "".join(f"described in this package: --description {name}" for name in [*names][:1])
+
+
+def _searched(row: Recorded) -> str:
+    return f"{row.library} {row.version} {row.verdict} {row.arguments}".lower()
+
+
+def _lines(rows: Sequence[Recorded]) -> Iterator[str]:
+    width = max(len(row.verdict) for row in rows)
+    above = ""
+    for row in rows:
+        heading = f"{row.library} {row.version}"
+        yield from [heading] * (heading != above)
+        yield f"  {row.verdict:<{width}}  {row.arguments}"
+        above = heading

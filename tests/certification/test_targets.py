@@ -1,0 +1,116 @@
+"""Targets of other libraries: the list that is installed, and what it says of one of them."""
+
+import json
+
+import pytest
+
+from spec.backends import Unsuitable
+from spec.certification.target import recorded
+from spec.layer.plug.shipped import shipped
+from tests.shell import FEW, run
+
+LLAMA = "transformers.models.llama.modeling_llama:LlamaAttention"
+MULTIHEAD = "torch.nn:MultiheadAttention"
+ROW = {
+    "target": "library.layers:Attention",
+    "description": "",
+    "options": "",
+    "library": "library",
+    "version": "1.2",
+    "verdict": "certified",
+}
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    """Writes rows that take the place of what is recorded."""
+    monkeypatch.setattr(recorded, "FILE", tmp_path / "targets.json")
+
+    def write(*found):
+        recorded.FILE.write_text(json.dumps([{**ROW, **row} for row in found]))
+        recorded.recorded.cache_clear()
+
+    yield write
+    recorded.recorded.cache_clear()
+
+
+def test_the_command_lists_targets_descriptions_versions_and_verdicts():
+    done = run("targets")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert "transformers 5.24.0" in lines
+    (line,) = [x for x in lines if f" {LLAMA} " in x]
+    assert line.startswith("  not certified, for 1 cause  ")
+    assert "--description transformers/llama" in line
+    assert any(x.split()[-1] == MULTIHEAD for x in lines)
+    assert any("spec.adapters.flax_layers:Linen" in x for x in lines)
+    assert all(f"--description {name}" in done.stdout for name in shipped())
+
+
+def test_words_choose_targets():
+    done = run("targets", "Llama", "transformers/")
+    assert done.returncode == 0
+    heading, line = done.stdout.splitlines()
+    assert heading == "transformers 5.24.0"
+    assert LLAMA in line
+    done = run("targets", "llama", "@#")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert done.stderr == "error: no target has 'llama @#': `attention-spec targets` lists all\n"
+
+
+@pytest.mark.torch
+def test_a_certificate_of_a_recorded_target_says_so_beside_it():
+    done = run("certify", MULTIHEAD, *FEW, "--clause", "L1")
+    assert done.returncode == 0
+    assert "note: recorded in the ledger with torch " in done.stderr
+    assert "recorded in the ledger" not in done.stdout
+
+
+@pytest.mark.torch
+def test_a_layer_that_needs_a_description_of_this_package_is_told_which():
+    done = run("certify", "spec.adapters.torch_layers:Encoder", *FEW)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert done.stderr.endswith("; described in this package: --description torch/encoder\n")
+
+
+def test_a_note_is_about_the_target_with_the_same_description(rows):
+    rows({"description": "library/layer"}, {"target": ".adapters.x:y", "verdict": "not certified"})
+    said = "recorded in the ledger with library 1.2: "
+    assert recorded.note("library.layers:Attention", "library/layer") == f"{said}certified"
+    assert recorded.note("spec.adapters.x:y", None) == f"{said}not certified"
+    ours = "described in this package: --description library/layer"
+    assert recorded.note("library.layers:Attention", None) == ours
+    assert recorded.note("library.layers:Attention", "mine.toml") == ""
+    assert recorded.note("library.layers:Other", None) == ""
+
+
+def test_a_note_says_where_a_target_is_correct_if_that_is_short(rows):
+    wrong = {"verdict": "not certified, for 1 cause"}
+    said = "recorded in the ledger with library 1.2: not certified, for 1 cause"
+    for region, words in (("not float64", "; correct when not float64"), ("not " * 50, "")):
+        rows({**wrong, "region": region})
+        assert recorded.note("library.layers:Attention", None) == said + words
+
+
+def test_a_note_on_several_entries_has_each_verdict_once(rows):
+    wrong = {"verdict": "incomplete", "region": "causal"}
+    rows({"options": "--a"}, {"options": "--b"}, {"options": "--c", **wrong})
+    line = recorded.note("library.layers:Attention", None)
+    assert line == "recorded in the ledger with library 1.2: certified; incomplete"
+
+
+def test_a_table_has_a_heading_for_each_library_and_arguments_of_certify(rows):
+    rows(
+        {"description": "library/layer", "options": "--dtype float32"},
+        {"target": "library:f", "verdict": "incomplete"},
+        {"library": "other"},
+    )
+    assert recorded.listed(()).splitlines() == [
+        "library 1.2",
+        "  certified   library.layers:Attention --description library/layer --dtype float32",
+        "  incomplete  library:f",
+        "other 1.2",
+        "  certified   library.layers:Attention",
+    ]
+    with pytest.raises(Unsuitable, match="no target has 'x y'"):
+        recorded.listed(("x", "y"))
