@@ -185,7 +185,7 @@ def is_told(function: Function | None, name: str) -> bool:
 
 
 def read(file: str, target: Any) -> dict[str, Any]:
-    """What a description says of the layer `target`, as arguments of `layer`. Raises Unsuitable.
+    """The description of the layer `target`, as arguments of `layer`. Raises Unsuitable.
 
     file: its path, or the name of one that comes with this package (`shipped`).
     """

@@ -1,7 +1,7 @@
 """Descriptions of layers as text: in a file of the user, or one of this package by its name.
 
-Those of this package are files `descriptions/library/layer.toml` of this chapter. The name is
-`library/layer`.
+The descriptions of this package are the files `descriptions/library/layer.toml` of this chapter, each
+with the name `library/layer`.
 """
 
 import tomllib
@@ -22,7 +22,7 @@ def shipped() -> dict[str, Path]:
 
 
 def content(word: str) -> dict[str, Any]:
-    """What a description says. A file goes before a description of this package.
+    """The content of a description. A file goes before a description of this package.
 
     word: the path of a file, or a name.
     Raises Unsuitable: there is neither, it cannot be read, or it is no TOML.
