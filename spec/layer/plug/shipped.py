@@ -1,7 +1,7 @@
 """Descriptions of layers as text: in a file of the user, or one of this package by its name.
 
-The descriptions of this package are the files `descriptions/library/layer.toml` of this chapter, each
-with the name `library/layer`.
+The descriptions of this package are the files `descriptions/library/layer.toml` of this chapter,
+each with the name `library/layer`.
 """
 
 import tomllib
