@@ -1,6 +1,6 @@
 """One assertion for a test that says `allclose` today."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from spec.attention.conventions import CONVENTIONS, as_chosen
 from spec.attention.notation import Problem
 from spec.attention.options import MASK, PARAMETERS
 from spec.attention.parameter import Parameter
+from spec.attention.plug.idle_rows import Declared, as_default
 from spec.attention.refusals import refuse_arrays
 from spec.backends import library
 from spec.comparison import Violation, equal, near
@@ -17,6 +18,8 @@ from spec.notation import HALF, Array, Grade
 
 # Conventions that the output of a single call shows.
 ANSWERED = (
+    "fully-masked",
+    "fully-masked-bias",
     "causal",
     "window-alignment",
     "slopes-alignment",
@@ -27,6 +30,7 @@ ANSWERED = (
     "parts",
 )
 
+ROWS = ("fully-masked", "fully-masked-bias")  # of queries that may attend to no key
 OF_INTEGERS = (
     "a mask of integers is ambiguous: pass booleans, where True lets a query attend to a key, or "
     "floating-point numbers, which are added to the scores"
@@ -72,7 +76,7 @@ def assert_attention(
     _known(chosen)
     problem = problem.but(**as_chosen(chosen))
     try:
-        _holds(got, problem)
+        _holds(got, problem, chosen)
     except Violation as violation:
         wrong = _counted(violation)
         for advice in _right_with(got, problem, chosen):
@@ -91,27 +95,53 @@ def _counted(violation: Violation) -> Violation:
     return Violation(count, violation.place, violation.compared)
 
 
-def _holds(got: Array, problem: Problem) -> None:
-    """Raise Violation unless the output is that of the definition, within its bound."""
-    equal(got, rounding.reference(problem).o, within=rounding.of_output(problem))
+def _holds(got: Array, problem: Problem, chosen: Mapping[str, str]) -> None:
+    """Raise Violation unless the output is that of the definition, within its bound.
+
+    The rows of fully masked queries are compared with what was chosen for them.
+    """
+    rows = {name: chosen.get(name, CONVENTIONS[name][0]) for name in ROWS}
+    found = as_default(got, Declared(problem, rows), "forward")
+    equal(found, rounding.reference(problem).o, within=rounding.of_output(problem))
 
 
 def _right_with(got: Array, problem: Problem, chosen: Mapping[str, str]) -> Iterator[str]:
-    """A line for each single change that would make the output correct."""
-    ways = {
-        f'conventions={{"{name}": "{choice}"}}': as_chosen({**chosen, name: choice})
-        for name in ANSWERED
-        for choice in CONVENTIONS[name]
-        if choice != chosen.get(name, CONVENTIONS[name][0])
+    """A line for each single change that would make the output correct; else for pairs.
+
+    Of two changes, one is about the rows of fully masked queries.
+    """
+    single = [*_others(ANSWERED, chosen)]
+    pairs = ({**x, **y} for x in single for y in _others(ROWS[:1], chosen) if not {*x} & {*y})
+    options: dict[str, Mapping[str, Any]] = {
+        f"is_causal={not problem.causal}": {"causal": not problem.causal},
+        "scale=1.0": {"scale": 1.0},
     }
-    ways[f"is_causal={not problem.causal}"] = {"causal": not problem.causal}
-    ways["scale=1.0"] = {"scale": 1.0}
-    for words, change in ways.items():
-        try:
-            _holds(got, problem.but(**change))
-        except (Violation, ValueError):
-            continue
-        yield f"would be correct with {words}"
+    found = [_as_written(x) for x in single if _right(got, problem, {**chosen, **x})]
+    found += [w for w, x in options.items() if _right(got, problem.but(**x), chosen)]
+    found = found or [_as_written(x) for x in pairs if _right(got, problem, {**chosen, **x})]
+    yield from (f"would be correct with {x}" for x in found)
+
+
+def _others(names: Iterable[str], chosen: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Each single choice that was not made."""
+    for name in names:
+        usual = chosen.get(name, CONVENTIONS[name][0])
+        yield from ({name: choice} for choice in CONVENTIONS[name] if choice != usual)
+
+
+def _as_written(choices: Mapping[str, str]) -> str:
+    """Choices of conventions as an argument."""
+    inside = ", ".join(f'"{name}": "{choice}"' for name, choice in choices.items())
+    return f"conventions={{{inside}}}"
+
+
+def _right(got: Array, problem: Problem, chosen: Mapping[str, str]) -> bool:
+    """Whether the output is correct under these conventions."""
+    try:
+        _holds(got, problem.but(**as_chosen(chosen)), chosen)
+    except (Violation, ValueError):
+        return False
+    return True
 
 
 def _known(conventions: Mapping[str, str]) -> None:

@@ -62,3 +62,26 @@ def test_pytest_shows_the_line_of_the_test_alone(tmp_path: Path) -> None:
     assert "4 of 4 elements are wrong" in done.stdout
     assert "assertion.py" not in done.stdout
     assert len(done.stdout.splitlines()) <= 20
+
+
+def test_rows_of_fully_masked_queries_have_their_convention() -> None:
+    """With bottom-right alignment and fewer keys than queries, a row is fully masked."""
+    chance = np.random.default_rng(0)
+    q, k, v = (chance.standard_normal((2, 2, n, 3)) for n in (6, 4, 4))
+    scores = np.where(np.tri(6, 4, -2, dtype=bool), q @ k.swapaxes(-1, -2) / np.sqrt(3), -np.inf)
+    with np.errstate(invalid="ignore"):
+        e = np.exp(scores - scores.max(-1, keepdims=True))
+    out = e / e.sum(-1, keepdims=True) @ v
+    both = {"causal": "bottom-right", "fully-masked": "nan"}
+    assert_attention(out, q, k, v, is_causal=True, conventions=both)
+    mean = np.where(np.isnan(out), v.mean(-2, keepdims=True), out)
+    uniform = {**both, "fully-masked": "uniform"}
+    assert_attention(mean, q, k, v, is_causal=True, conventions=uniform)
+    for given, named in (
+        ({}, 'conventions={"causal": "bottom-right", "fully-masked": "nan"}'),
+        ({"causal": "bottom-right"}, 'conventions={"fully-masked": "nan"}'),
+        ({"fully-masked": "nan"}, 'conventions={"causal": "bottom-right"}'),
+    ):
+        with pytest.raises(AssertionError) as caught:
+            assert_attention(out, q, k, v, is_causal=True, conventions=given)
+        assert caught.value.__notes__ == [f"would be correct with {named}"]

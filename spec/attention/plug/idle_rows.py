@@ -138,11 +138,11 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
         of_lse = (
             {"padding-queries": "as-fully-masked"} if name == "lse" else {}
         )  # which nobody clears
-        return lambda p: _row(function(p), Declared(p, {**chosen, **of_lse}), name)
+        return lambda p: as_default(function(p), Declared(p, {**chosen, **of_lse}), name)
 
     def call(p: Problem) -> Call:
         found = implementation.call(p)
-        return replace(found, out=_row(found.out, Declared(p, chosen), "forward"))
+        return replace(found, out=as_default(found.out, Declared(p, chosen), "forward"))
 
     def backward(p: Problem, name: str = "backward") -> Gradients:
         def ask(asked: Problem) -> Mapping[str, Array]:
@@ -181,7 +181,7 @@ def settled(implementation: Implementation, chosen: Mapping[str, str]) -> Implem
     return settled.but(unsettled=implementation.backward)
 
 
-def _row(result: Array, declared: Declared, name: str) -> Array:
+def as_default(result: Array, declared: Declared, name: str) -> Array:
     """A result with idle rows as the default has them. Raises Violation: not as declared."""
     if not declared.own.any():
         return result
