@@ -102,8 +102,9 @@ class Finder(MetaPathFinder):
     def _is_ours(self, name: str, *where: Any) -> bool:
         """Whether what goes by the other name is this specification, or a part of it."""
         above = name.rpartition(".")[0]
-        if above:
-            return sys.modules[above].__name__.partition(".")[0] == self.home
+        if above:  # which nobody has imported where a module is only looked for, in folders
+            there = sys.modules.get(above)
+            return there is not None and there.__name__.partition(".")[0] == self.home
         others = [finder for finder in sys.meta_path if finder is not self]
         found = next(filter(None, (other.find_spec(name, *where) for other in others)), None)
         return found is not None and _origin(found) == OURS

@@ -29,13 +29,13 @@ class Retired:
 RETIRED: Mapping[str, Retired] = {}
 
 
-def no_clause(word: str, package: str) -> str:
+def no_clause(word: str, command: str) -> str:
     """The message about a word that names no clause; for a retired number, what to use instead.
 
-    package: the name under which the command line is started.
+    command: what a person types to start the command line.
     """
     gone = RETIRED.get(word)
     if gone is None:
-        return f"unknown clause {word!r}: `python -m {package} clauses` lists them"
+        return f"unknown clause {word!r}: `{command} clauses` lists them"
     instead = f"use {gone.superseded}" if gone.superseded else gone.reason
     return f"clause {word} was retired after version {gone.until}: {instead}"

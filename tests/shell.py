@@ -28,10 +28,10 @@ def run(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON):
     return prepared.run(words, os.path.abspath(cwd or os.getcwd()), given, timeout)
 
 
-def started(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON):
-    given = environment(sys.path if path is None else path)
+def started(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON, given=None):
+    around = environment(sys.path if path is None else path)
     if path is not None:  # what is installed there is meant, plugins of pytest as well
-        del given["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+        del around["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
     return subprocess.run(
         [*start, *program, *words],
         capture_output=True,
@@ -39,7 +39,8 @@ def started(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON
         check=False,
         timeout=timeout,
         cwd=cwd,
-        env=given,
+        env=around,
+        input=given,
     )
 
 

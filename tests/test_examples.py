@@ -1,5 +1,6 @@
 """The examples run as their first lines say: the command and what to expect are read from there."""
 
+import json
 import re
 import shlex
 from importlib.util import find_spec
@@ -34,6 +35,20 @@ FAULTS = [  # a target, what is right in its file, and what somebody could have 
         "torch_function.py:attend", " - row)", ")", id="no row term", marks=pytest.mark.torch
     ),
 ]
+
+
+NOTEBOOK = EXAMPLES / "notebook.ipynb"
+CELLS = """\
+import ast, json, sys
+
+space = {"__name__": "__main__"}
+for source in json.load(sys.stdin):
+    *first, last = ast.parse(source).body
+    shown = isinstance(last, ast.Expr)  # as a notebook does
+    exec(compile(ast.Module(first if shown else [*first, last], []), "cell", "exec"), space)
+    value = eval(compile(ast.Expression(last.value), "cell", "eval"), space) if shown else None
+    print(value._repr_html_() if hasattr(value, "_repr_html_") else value)
+"""
 
 
 def command_of(text: str) -> tuple[str, str]:
@@ -77,6 +92,25 @@ def test_an_example_with_a_fault_is_refused(
     done = run("certify", *words, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.splitlines()[0].startswith(f"{target.partition(':')[2]}: not certified")
+
+
+def test_the_cells_of_the_notebook_run_in_order() -> None:
+    cells = json.loads(NOTEBOOK.read_text())["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert [x for x in code if x["outputs"] or x["execution_count"] is not None] == []
+    written = json.dumps(["".join(cell["source"]) for cell in code])
+    done = started(program=("-P", "-c", CELLS), cwd=EXAMPLES, timeout=LONGEST, given=written)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for said in (
+        "<strong>attend</strong>: <strong style=",
+        ">certified</strong>",
+        "<strong>attend_wrongly</strong>",
+        "not certified, for 1 cause",
+        "looks like: Divides scores by D instead of its square root.",
+        "elements are wrong; the worst is at",
+        "is_causal",
+    ):
+        assert said in done.stdout
 
 
 def test_the_page_has_every_example_and_its_command() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.backends.unknown import hint, unknown
-from spec.certification.starting import NAME
+from spec.certification.starting import COMMAND, NAME
 from spec.clause import Clause
 from spec.kinds import KINDS
 from spec.sizes import Reach
@@ -157,7 +157,7 @@ class Request:
 
     def command(self) -> str:
         """The command line that repeats it."""
-        words = [f"python -m {NAME} certify", self.target]
+        words = [f"{COMMAND} certify", self.target]
         for name in HOW:
             if name in self.asked:
                 words.append(f"--{name} {self.asked[name]}")
@@ -199,7 +199,7 @@ def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> t
     for word in wanted:
         if not any(_fits(clause, word) for clause in clauses.values()):
             names = [name for x in clauses.values() for name in (x.number, x.name)]
-            raise Unsuitable(no_clause(word, NAME) + hint(word, names))
+            raise Unsuitable(no_clause(word, COMMAND) + hint(word, names))
     return tuple(c for c in clauses.values() if any(_fits(c, word) for word in wanted))
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import IO
 
 NAME = __name__.partition(".")[0]  # `spec` here, and `attention_spec` where it is installed
+INSTALLED = "attention-spec"  # the command that comes with the package
+COMMAND = INSTALLED if INSTALLED.replace("-", "_") == NAME else f"python -m {NAME}"
 CACHE = "JAX_COMPILATION_CACHE_DIR"
 KEEPING = ("ENTRY_SIZE_BYTES", "COMPILE_TIME_SECS")  # from how much on a program is kept there
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")

@@ -125,7 +125,7 @@ def test_what_is_printed_and_written_there_names_what_is_installed(run, site, tm
     target = "attention_spec.attention.mistakes.sparsity:returns_zero"
     done = run("certify", target, *FEW, "--fail-fast", "--report", "found")
     assert done.returncode == 1, done.stdout + done.stderr
-    assert f"python -m attention_spec certify {target}" in done.stdout
+    assert f"attention-spec certify {target}" in done.stdout
     (script,) = (tmp_path / "found").glob("*.py")
     text = script.read_text()
     assert f"sys.path.insert(0, {str(site)!r})\n" in text
@@ -134,7 +134,7 @@ def test_what_is_printed_and_written_there_names_what_is_installed(run, site, tm
     assert run(program=(str(script),)).returncode == 1
     done = run("certify", target, "--clause", "Q99")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "`python -m attention_spec clauses` lists them" in done.stderr
+    assert "`attention-spec clauses` lists them" in done.stderr
 
 
 def test_the_command_judges_where_nothing_else_is(run, tmp_path):
@@ -142,7 +142,7 @@ def test_the_command_judges_where_nothing_else_is(run, tmp_path):
     done = run("certify", "mine.py:attend", *FEW)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("attend: certified\n")
-    assert "python -m attention_spec certify mine.py:attend" in done.stdout
+    assert "attention-spec certify mine.py:attend" in done.stdout
     done = run("certify", "broken.py:attend", *FEW)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert "broken.py cannot be imported: SyntaxError: " in done.stderr
@@ -156,13 +156,35 @@ def test_a_page_is_written_where_nothing_else_is(run, tmp_path):
     assert "<h1>attend</h1>" in (tmp_path / "mine.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    "target", ["mine.py:attend", "spec/kernels.py:attend", "spec.kernels:attend"]
+)
 @pytest.mark.parametrize("package", [True, False])
-def test_a_target_may_need_a_folder_named_spec(package, run, tmp_path):
+def test_a_target_may_need_a_folder_named_spec(package, target, run, tmp_path):
     put(tmp_path, THEIRS)
     if not package:
         (tmp_path / "spec" / "__init__.py").unlink()
-    done = run("certify", "mine.py:attend", *FEW)
+    done = run("certify", target, *FEW)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert f"\nrepeat   attention-spec certify {target} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "begins"),
+    [
+        ("mine.py:attend", "mine.py cannot be imported: "),
+        ("spec.kernels:attend", "there is no mod"),
+    ],
+)
+def test_where_spec_is_ours_the_error_says_how_to_reach_another(target, begins, run, tmp_path):
+    put(tmp_path, THEIRS)
+    (tmp_path / "spec" / "__init__.py").unlink()  # else Python takes theirs, and not ours
+    done = run("certify", target, *FEW, program=("-m", "spec"), place=ROOT)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert begins in done.stderr
+    assert done.stderr.endswith(
+        "is the specification; for another 'spec', start `attention-spec`\n"
+    )
 
 
 @pytest.mark.torch

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.backends.library import Unsuitable, first_line
-from spec.certification.starting import NAME
+from spec.certification.starting import COMMAND
 from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.version import no_clause
@@ -48,7 +48,7 @@ def check_deviations(
     """Raises Unsuitable: no clause about this kind of subject, its definition's, or no reason."""
     for number, reason in deviations.items():
         if number not in clauses:
-            raise Unsuitable(no_clause(number, NAME))
+            raise Unsuitable(no_clause(number, COMMAND))
         what = clauses[number].about
         if what != about:
             raise Unsuitable(f"--deviation {number}: it is about {what}, the target about {about}")

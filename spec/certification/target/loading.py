@@ -21,6 +21,7 @@ from spec.backends import Unsuitable
 from spec.backends.library import first_line
 from spec.backends.unknown import hint, installing, unknown
 from spec.certification.settings import Request
+from spec.certification.starting import COMMAND, INSTALLED, NAME
 from spec.certification.target.declared import of_itself
 from spec.certification.target.fitting import confirmed, declared, suits, unasked
 from spec.kind import Guarded, unchanged
@@ -132,7 +133,8 @@ def _imported(name: str) -> ModuleType:
     except (Exception, SystemExit) as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name
         if missing and f"{name}.".startswith(f"{missing}."):
-            raise Unsuitable(f"there is no module {name!r}{installing(missing)}") from None
+            more = _hidden(missing) or installing(missing)
+            raise Unsuitable(f"there is no module {name!r}{more}") from None
         raise not_imported(name, error) from None
 
 
@@ -169,4 +171,13 @@ def origin_of(target: Target) -> str:
 
 def not_imported(place: str, error: BaseException) -> Unsuitable:
     """What is said of a module that raises an exception when it is imported."""
-    return Unsuitable(f"{place} cannot be imported: {type(error).__name__}: {first_line(error)}")
+    said = f"{place} cannot be imported: {type(error).__name__}: {first_line(error)}"
+    missing = isinstance(error, ModuleNotFoundError) and error.name
+    return Unsuitable(f"{said}{_hidden(missing) if missing else ''}")
+
+
+def _hidden(missing: str) -> str:
+    """What to type for a module of theirs, in a package of the name that this one has."""
+    if COMMAND == INSTALLED or not missing.startswith(f"{NAME}."):
+        return ""
+    return f": here {NAME!r} is the specification; for another {NAME!r}, start `{INSTALLED}`"
