@@ -216,20 +216,6 @@ def test_both_packages_are_imported_side_by_side(run, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("names", [("spec", "attention_spec"), ("attention_spec", "spec")])
-def test_in_the_repository_two_names_of_ours_are_one_package(names, run):
-    first, second = names
-    lines = [
-        f"import {first}.subject, {second}.backends, sys",
-        f"assert {first} is {second}",
-        f"assert {first}.subject.Refused is {second}.subject.Refused",
-        f"assert sys.modules['{first}.backends'] is {second}.backends",
-        f"assert {second}.backends.__spec__.name == '{first}.backends'",
-    ]
-    done = run(program=("-P", "-c", "; ".join(lines)), place=ROOT)
-    assert done.returncode == 0, done.stderr
-
-
 def test_pytest_collects_the_clauses_and_nothing_else(run, tmp_path):
     put(tmp_path, THEIRS)
     few = (*FEW, "--clause", "V9", "--device", "cpu")
