@@ -161,12 +161,17 @@ def required_and_unknown(title: str, name: str, advice: Mapping[str, str] | None
 
 
 @contextmanager
-def probing(claim: str) -> Iterator[None]:
-    """A first small problem: a wrong or a refused answer makes the target no target."""
+def probing(claim: str, where: str = "") -> Iterator[None]:
+    """A first small problem: a wrong or a refused answer makes the target no target.
+
+    where: how it was called, as a hint for who raises an exception.
+    """
     try:
         yield
-    except (Violation, Refused) as reason:
+    except Violation as reason:
         raise Unsuitable(f"{claim}: {reason}") from None
+    except Refused as reason:
+        raise Unsuitable(f"{claim}: {reason}{where}") from None
 
 
 def behind(function: Any, wrapper: type[Wrapper]) -> Wrapper | None:

@@ -50,7 +50,10 @@ class Fails:
         (AnswersTooShort, "wrong shape: got (2, 3, 1, 4), want (2, 3, 2, 4)"),
         (AnswersInDouble, "wrong dtype: got float64, want float32"),
         (AnswersNothing, "the output is None, want an array of numpy"),
-        (Fails, "Fails is no cache: KeyError: 'no such page'"),
+        (
+            Fails,
+            "Fails is no cache: KeyError: 'no such page' (it was given arrays of numpy in float",
+        ),
     ],
 )
 def test_what_is_no_cache_is_told_in_a_line(target: Any, words: str) -> None:

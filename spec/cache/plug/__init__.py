@@ -91,6 +91,9 @@ def constructor(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     return tuple(n for n in KNOWN if n in parameters and n not in bound)
 
 
+LACKS_EXTEND = "it has no method extend(query, key, value)"
+
+
 @dataclass(frozen=True)
 class Made:
     """A function that makes caches, the library whose arrays they take, and its arguments."""
@@ -151,8 +154,12 @@ class Made:
         """A cache that answered two chunks. Raises Unsuitable where it does not."""
         problem = text(dtype)
         q, k, v = problem.text
-        with probing(f"{name_of(self.make)} is no cache"):
+        name, arrays = name_of(self.make), f"arrays of {self.library.name} in {dtype}"
+        where = f" (it was given {arrays}: --backend and --dtype choose others)"
+        with probing(f"{name} is no cache", where):
             state = first = self.begin(problem)
+            if not hasattr(first.kept, "extend"):
+                raise Unsuitable(f"{name} is no cache: {LACKS_EXTEND}")
             for at in (slice(0, 2), slice(2, 4)):
                 chunk = Chunk(q[:, :, at], k[:, :, at], v[:, :, at], np.full(2, 2))
                 _, state = self.extend(state, chunk)
@@ -163,7 +170,7 @@ class Made:
         kept = state.kept
         options = {} if chunk.even else {"counts": self.library.integers(chunk.counts)}
         if not hasattr(kept, "extend"):
-            raise Refused("it has no method extend(query, key, value)")
+            raise Refused(LACKS_EXTEND)
         with refusing():
             result = kept.extend(*views, **options)
         out, after = result if isinstance(result, tuple) and len(result) == 2 else (result, kept)
