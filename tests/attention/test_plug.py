@@ -205,49 +205,6 @@ def test_no_cuda_device_is_said_in_one_line():
         implementation(sdpa, device="cuda")
 
 
-def test_the_backend_is_told_from_imports():
-    assert inferred(sdpa)[0] == "torch"
-    assert inferred(targets.right)[0] == "numpy"
-    assert inferred(functools.partial(sdpa, scale=1.0))[0] == "torch"
-
-
-@pytest.mark.torch
-def test_the_backend_of_a_class_is_told_from_the_class_before_its_module():
-    """This module imports NumPy and torch, in whatever order."""
-
-    class OfArrays:
-        def __call__(self, x):
-            return np.array(x)
-
-    class Annotated:
-        def __call__(self, x: np.ndarray) -> "np.ndarray":
-            return x
-
-    class OfTensors(Annotated):
-        def extend(self, x):
-            return torch.as_tensor(x)
-
-    class Module(torch.nn.Module):
-        def forward(self, x):
-            return x / np.sqrt(2)
-
-    class Silent:
-        @property
-        def width(self):
-            return 1
-
-    first = {x.__name__: inferred(x)[0] for x in (OfArrays, Annotated, OfTensors, Module, Silent)}
-    assert first == {
-        "OfArrays": "numpy",
-        "Annotated": "numpy",
-        "OfTensors": "torch",
-        "Module": "torch",
-        "Silent": "torch",
-    }
-    assert inferred(OfArrays) == ("numpy", "torch")
-    assert inferred(OfArrays()) == inferred(OfArrays)
-
-
 @pytest.mark.jax
 def test_jax_by_vjp():
     import jax
