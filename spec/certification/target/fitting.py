@@ -178,7 +178,8 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
     trial = search.otherwise(usual)
     if trial is None and not usual.answers:
         called = usual.record is not None  # else it is not such a target, whatever its names are
-        described = known.described and not request.description and called
+        said = "--description" in (usual.complaint or "")
+        described = known.described and not (request.description or said) and called
         other = "; if its parameters have other names, describe it: --description FILE"
         raise Unsuitable(f"{usual.complaint}{other if described else ''}")
     if trial is not None and "layout" in request.asked and trial.layout != request.layout:
