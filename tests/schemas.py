@@ -14,6 +14,7 @@ from spec.certification.choices import AT_LEAST, CHOICES, POSITIVE, conventions
 from spec.certification.options import Parser, add_files, add_options, add_stops, add_work_options
 from spec.certification.repository import FORMS, KEYS, NAME
 from spec.kinds import KINDS
+from spec.layer import axes
 from spec.layer.plug import described
 from spec.notation import SHORT
 
@@ -29,7 +30,7 @@ TYPES = {  # of a field of a request -> as a schema has it
     "Mapping[str, str]": {"type": "object", "additionalProperties": {"type": "string"}},
 }
 WORDS = {  # of a description -> what it says
-    "names": "for each parameter of the layer, ours that stand in it, one above the other",
+    "names": "for each parameter of the layer, ours that stand in it, and the order of its axes",
     "make": f"an expression that makes the layer, of {', '.join(described.OF_A_MAKER)}",
     "inputs": "1: self-attention only; 3 (the default): query, key and value",
     "causal": "whether causality is an option of the call, or always on",
@@ -97,14 +98,14 @@ def _help() -> Mapping[str, str]:
 
 def description() -> Schema:
     """The schema of a description of a layer."""
-    ours = "|".join(described.OURS)
+    ours = "|".join(axes.OURS)
     texts = {"type": "object", "additionalProperties": {"type": "string"}}
     layer = KINDS["layer"].truth().choices
     more: Mapping[str, Schema] = {
         "names": {
             "additionalProperties": {
                 "type": "string",
-                "pattern": rf"^\s*({ours})(\s+({ours}))*\s*$",
+                "pattern": rf"^\s*({ours})(\s+({ours}))*(\s+{axes.ORDER})?\s*$",
             }
         },
         "inputs": {"enum": [*described.INPUTS]},

@@ -10,6 +10,7 @@ from spec.layer.notation import LayerProblem
 from spec.layer.plug import layer, program
 from spec.layer.plug.conventions import under
 from spec.layer.plug.described import read
+from spec.layer.plug.lenses import LENSES
 from spec.layer.plug.trials import apart, core, fitted, kinds, telling, trials
 from spec.layer.script import calls
 from spec.layer.simplify import WAYS
@@ -31,6 +32,7 @@ KIND = Kind(
     program=program,
     described=read,
     known=KNOWN,
+    lenses=LENSES,
     kinds=kinds,
     trials=trials,
     ask={"step": lambda record, problem: record.step(problem, 0.5)},

@@ -1,7 +1,7 @@
 """The parameters of a layer under the names of its state, and back.
 
-Names say for each array of a state which parameters stand in it, one above the other. The names
-of torch's `state_dict`:
+Names say for each array of a state which parameters stand in it, one above the other, and in which
+order its axes are (`axes`). The names of torch's `state_dict`:
 
 in_proj_weight (3A, A)                     W_q, W_k and W_v
 q_proj_weight (A, A), k_proj_weight (A, K), v_proj_weight (A, V)
@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from spec.layer.axes import gathered, laid, parts_of
 from spec.layer.notation import Parameters
 from spec.notation import Array
 
@@ -31,17 +32,20 @@ TORCH: Names = {
 APART = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
 
 
-def state_of(parameters: Parameters, names: Names = TORCH) -> dict[str, Array]:
-    """The parameters under the names of a state; biases only if there are any."""
+def state_of(parameters: Parameters, names: Names = TORCH, width: int = 1) -> dict[str, Array]:
+    """The parameters under the names of a state; biases only if there are any.
+
+    width: of a head, for a state whose arrays have an axis of heads.
+    """
     p = parameters.named()
     if names is TORCH:
         together = len({p[x].shape for x in ("W_q", "W_k", "W_v")}) == 1
         left_out = APART if together else ("in_proj_weight",)
-        names = {name: parts for name, parts in names.items() if name not in left_out}
+        names = {name: text for name, text in names.items() if name not in left_out}
     return {
-        name: np.concatenate([p[part] for part in parts.split()])
-        for name, parts in names.items()
-        if p.keys() >= {*parts.split()}
+        name: laid(np.concatenate([p[part] for part in parts_of(text)]), text, width)
+        for name, text in names.items()
+        if p.keys() >= {*parts_of(text)}
     }
 
 
@@ -53,22 +57,26 @@ def parameters_of(
     like: parameters of the same shapes, where those that stand together have several.
     """
     found: dict[str, Array] = {}
-    for name, parts in names.items():
+    for name, text in names.items():
         if name in state:
-            each = parts.split()
+            each = parts_of(text)
             ends = np.cumsum([len(like.named()[part]) for part in each])[:-1] if like else len(each)
-            found |= zip(each, np.split(state[name], ends), strict=True)
+            found |= zip(each, np.split(gathered(state[name], text), ends), strict=True)
     return Parameters(**found)
 
 
-def mismatch(got: Mapping[str, tuple[int, ...]], want: Mapping[str, tuple[int, ...]]) -> str:
+def mismatch(
+    got: Mapping[str, tuple[int, ...]],
+    want: Mapping[str, tuple[int, ...]],
+    whose: str = "state_dict",
+) -> str:
     """How the names and shapes of a state differ from those that are wanted; "" if not at all."""
     for name in want:
         if name not in got:
-            return f"state_dict has no {name!r}, want one of shape {want[name]}"
+            return f"{whose} has no {name!r}, want one of shape {want[name]}"
     for name, shape in got.items():
         if name not in want:
-            return f"state_dict has an extra {name!r} of shape {shape}, want {', '.join(want)}"
+            return f"{whose} has an extra {name!r} of shape {shape}, want {', '.join(want)}"
         if shape != want[name]:
             return f"{name}: got shape {shape}, want {want[name]}"
     return ""

@@ -54,7 +54,10 @@ def test_a_function_of_autograd_is_called_by_another_function() -> None:
     [
         ("Layer(A, heads)", "make: 'heads' is not defined; it may use A (model width), H (heads)"),
         ("Layer(A, [x for x in (H, n)][0])", "make: 'n' is not defined"),
-        ("Layer(A, min(H, np.int64(9)))", "could not be called"),  # all names are there
+        (
+            "Layer(A, min(H, np.int64(9)))",
+            "it has no state_dict; name its attributes",
+        ),  # it is made
     ],
 )
 def test_names_in_a_description_are_those_that_there_are(

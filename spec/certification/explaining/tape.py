@@ -16,6 +16,7 @@ from spec.backends.inference import PACKAGES
 
 EMPTY = inspect.Parameter.empty
 CALLED = "__call__"
+SETS = "__setattr__"  # an attribute that is set from outside is written down as a call
 OTHERS = ("builtins", *PACKAGES)  # of their objects nothing is written down
 
 
@@ -193,7 +194,19 @@ class Tape:
         names = (x for x in dir(kind) if x == CALLED or not x.startswith("_"))
         names = (x for x in names if inspect.isfunction(_of(kind, x)))
         methods = {name: self._method(name, _of(kind, name)) for name in names}
+        methods[SETS] = self._setting(kind)
         return type(kind.__name__, (kind,), {**methods, "__module__": kind.__module__})
+
+    def _setting(self, kind: type) -> Callable[..., Any]:
+        def setting(owner: Any, name: str, value: Any, /) -> None:
+            getattr(kind, SETS)(owner, name, value)
+
+        noted = self._method(SETS, setting)
+
+        def seen(owner: Any, name: str, value: Any) -> None:
+            (setting if name.startswith("__") else noted)(owner, name, value)
+
+        return seen
 
     def _method(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)

@@ -13,7 +13,7 @@ from spec.backends import sources
 from spec.backends.calling import BY_PLACE
 from spec.backends.compiling import as_source
 from spec.backends.library import Library, Unsuitable
-from spec.certification.explaining.tape import Called, is_object
+from spec.certification.explaining.tape import SETS, Called, is_object
 from spec.written import IMPORTS, array_of
 
 IMPORTED = [line.split()[-1] for lines in IMPORTS.values() for line in lines]
@@ -60,6 +60,9 @@ class Writer:
 
         kept: what its answer is called, if it has a name.
         """
+        if call.name == f".{SETS}":
+            name, value = call.given.values()
+            return [f"{self.objects[call.whose or 0]}.{name} = {self._told(value)}"]
         words, gap = list[str](), False
         lines = [] if call.seed is None else [sources.starting(self.library, call.seed)]
         options: dict[int | str, Any] = {}
@@ -68,7 +71,7 @@ class Writer:
             for passed, x in _each(name, parameter, call.given):
                 is_array = self.library.dtype_of(x) is not None
                 is_new = is_array and id(x) not in self.shared
-                text = self._new(passed) if is_new else self.shared.get(id(x)) or self._text(x)
+                text = self._new(passed) if is_new else self._told(x)
                 lines += [f"{text} = {self._array(x)}"] if is_new else []
                 self.names[passed] = text
                 in_place = parameter.kind in PLACED and not gap and name not in call.words
@@ -103,8 +106,14 @@ class Writer:
         self.used[name] += 1
         return name if self.used[name] == 1 else f"{name}_{self.used[name]}"
 
+    def _told(self, x: Any) -> str:
+        """Anything as source text; by its name, if it has one."""
+        return self.shared.get(id(x)) or self._text(x)
+
     def _text(self, x: Any) -> str:
-        """Anything as source text: arrays, by name or alone, and what is none."""
+        """Anything as source text: arrays, several of them, and what is none."""
+        if isinstance(x, list):
+            return f"[{', '.join(map(self._text, x))}]"
         if isinstance(x, Mapping):
             return "{" + ", ".join(f"{name!r}: {self._text(y)}" for name, y in x.items()) + "}"
         return _option(x) if self.library.dtype_of(x) is None else self._array(x)

@@ -179,7 +179,8 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
     trial = search.otherwise(usual)
     if trial is None and not usual.answers:
         called = usual.record is not None  # else it is not such a target, whatever its names are
-        helps = known.described and not request.description and called
+        said = "--description" in (usual.complaint or "")
+        helps = known.described and not (request.description or said) and called
         raise Unsuitable(f"{usual.complaint}{_describing(found, origin) if helps else ''}")
     if trial is not None and "layout" in request.asked and trial.layout != request.layout:
         axes = f"{trial.record.name} takes arrays {known.layouts[trial.layout]}"

@@ -68,7 +68,7 @@ class LayerArrays:
 
     def read_parameters(self, named: Mapping[str, Any], what: str = "") -> Parameters:
         """Parameters, or what is shaped like them, from under their names in the layer."""
-        there = state_of(self.problem.parameters, self.names)
+        there = state_of(self.problem.parameters, self.names, self.problem.D)
         want = {name: x.shape for name, x in there.items()}
         for name, shape in want.items():
             if name not in named:

@@ -9,7 +9,7 @@ The same words may stand in a file; those for layers of public libraries are in 
     causal = "always"                                        # default: "optional"
     rotary = "halves"                                        # or interleaved; default: "none"
     [names]                      # for each parameter, ours that stand in it, one above the other
-    "c_attn.weight" = "W_q W_k W_v"
+    "c_attn.weight" = "W_q W_k W_v"                          # and its axes (`spec.layer.axes`)
     [masks]                      # a parameter of the call: its meaning, and its axes
     attention_mask = "added (B, 1, 1, M)"
     [given]                      # a parameter of the call: its value
@@ -33,12 +33,12 @@ from typing import Any
 
 from spec.backends.library import Unsuitable
 from spec.backends.unknown import unknown
+from spec.layer.axes import OURS, fault_of, parts_of
 from spec.layer.notation import BIASES, LayerProblem
 from spec.layer.plug.shipped import content
 from spec.layer.record import Capability
 from spec.layer.state import TORCH, Names
 
-OURS = ("W_q", "W_k", "W_v", "W_o", *BIASES)
 OF_A_MAKER = ("A", "H", "G", "D", "bias")
 SIZES = {
     "A": "model width",
@@ -119,7 +119,7 @@ class Description:
     @property
     def parts(self) -> set[str]:
         """Our parameters that have a name."""
-        return {part for parts in self.names.values() for part in parts.split()}
+        return {part for text in self.names.values() for part in parts_of(text)}
 
     @property
     def biases(self) -> tuple[str, ...]:
@@ -154,18 +154,17 @@ class Description:
 
 
 def placed(names: Names | None) -> Names:
-    """The names, if each weight has one place, and each bias one or none. Raises Unsuitable.
-
-    There may be no output projection.
-    """
+    """The names, if each weight but W_o has a place, and none has two. Raises Unsuitable."""
     if names is None:
         return TORCH
-    parts = [part for parts in names.values() for part in parts.split()]
+    parts = [part for text in names.values() for part in parts_of(text)]
     for part in parts:
         if part not in OURS:
             raise Unsuitable(f"names: {unknown('name', part, OURS)}")
         if parts.count(part) > 1:
             raise Unsuitable(f"names: {part} has {parts.count(part)} places")
+    for fault in filter(None, map(fault_of, names.values())):
+        raise Unsuitable(f"names: {fault}")
     for part in ("W_q", "W_k", "W_v"):
         if part not in parts:
             raise Unsuitable(f"names: {part} has no place")

@@ -28,6 +28,7 @@ from spec.comparison import Violation
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
 from spec.layer.plug.arrays import LayerArrays
 from spec.layer.plug.described import Description
+from spec.layer.plug.guessing import instead
 from spec.layer.plug.options import asking, constructed, flags, forms, kinds, making, masks
 from spec.layer.state import mismatch, state_of
 from spec.notation import Array, Call
@@ -113,13 +114,13 @@ class WrappedLayer:
         with self.library.quiet(problem.dtype), refusing():
             layer, *rest = self._prepared(problem)
             self.of_layers.step(layer, *rest, rate)
-            return self._arrays(problem).read_parameters(self.of_layers.state(layer))
+            return self._arrays(problem).read_parameters(self._state(layer))
 
     def state(self, problem: LayerProblem) -> Parameters:
         """The parameters that come back once they have been loaded."""
         with self.library.quiet(problem.dtype):
             layer = self._loaded(problem)
-            return self._arrays(problem).read_parameters(self.of_layers.state(layer))
+            return self._arrays(problem).read_parameters(self._state(layer))
 
     def watched(self, problem: LayerProblem) -> Call:
         """The forward pass, and what it did to its inputs, its parameters and their memory."""
@@ -127,11 +128,11 @@ class WrappedLayer:
             layer, arrays = self._loaded(problem), self._arrays(problem)
             told = {name: arrays.of(x, name) for name, x in self._masks(problem).values()}
             placed = {**{name: arrays.field(name) for name in problem.distinct}, **told}
-            watched = {**placed, **self.of_layers.state(layer)}
+            watched = {**placed, **self._state(layer)}
             before = {name: self.library.copied(x) for name, x in watched.items()}
             inputs = [placed[name] for name in problem.given]
             out, _ = self._called(layer, problem, inputs, placed=placed)
-            after = {**placed, **self.of_layers.state(layer)}
+            after = {**placed, **self._state(layer)}
             same, overlap = self.library.same, self.library.overlap
             return Call(
                 out=arrays.read(out, "dout", "the output"),
@@ -148,17 +149,24 @@ class WrappedLayer:
             layer = self.of_layers.made(
                 lambda: self._made(problem), problem.dtype, self.library.device
             )
-            want = state_of(problem.parameters, self.told.in_full)
-            there = {name: tuple(x.shape) for name, x in self.of_layers.state(layer).items()}
+            self.of_layers.known(layer, problem, self.told)
+            want = state_of(problem.parameters, self.told.in_full, problem.D)
+            there = {name: tuple(x.shape) for name, x in self._state(layer).items()}
             if not self.told.of_torch:  # a bias that is there all the same does nothing
                 left = [n for n in self.told.in_full if n in there and n not in want]
                 want |= {name: np.zeros(there[name]) for name in left}
-            wrong = mismatch(there, {name: x.shape for name, x in want.items()})
+            whose = "state_dict" if hasattr(layer, "state_dict") else "the layer"
+            wrong = mismatch(there, {name: x.shape for name, x in want.items()}, whose)
             if wrong:
-                raise WrongArray(wrong)
+                raise WrongArray(wrong + instead(there, problem, self.told.in_full))
             put = self._arrays(problem).put
             self.of_layers.load(layer, {name: put(x) for name, x in want.items()})
         return layer
+
+    def _state(self, layer: Any) -> dict[str, Any]:
+        """The parameters of a layer, under the names that are described."""
+        found: dict[str, Any] = self.of_layers.state(layer, self.told.in_full)
+        return found
 
     def _made(self, problem: LayerProblem) -> Any:
         """A layer as it is made, with an output projection added if it has none."""

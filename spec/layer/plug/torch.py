@@ -7,6 +7,9 @@ from typing import Any
 import torch
 
 from spec.backends.torch import FORMATS, by_leaves
+from spec.layer.notation import LayerProblem
+from spec.layer.plug.described import Description
+from spec.layer.state import Names
 
 Run = Callable[..., Any]  # of the inputs; the output
 
@@ -35,8 +38,14 @@ def load(layer: Any, state: Mapping[str, Any]) -> None:
     layer.load_state_dict({**_buffers(layer), **state})
 
 
-def state(layer: Any) -> dict[str, Any]:
-    """The parameters of the layer, under their names."""
+def known(layer: Any, problem: LayerProblem, told: Description) -> None:
+    """A module of torch says itself which parameters it has."""
+    del layer, problem, told
+
+
+def state(layer: Any, names: Names | None = None) -> dict[str, Any]:
+    """The parameters of the layer, under their names; the described ones are among them."""
+    del names
     left_out = _buffers(layer)
     return {n: x.detach() for n, x in layer.state_dict().items() if n not in left_out}
 
