@@ -34,7 +34,7 @@ def order_of(text: str) -> tuple[str, ...]:
 
 
 def fault_of(text: str) -> str:
-    """What is wrong with the axes of an array, in words; "" if nothing is."""
+    """An error in the axes of an array, in words; "" if there is none."""
     parts, order = parts_of(text), order_of(text)
     if "(" in text and not re.fullmatch(rf"[^(]*\s{ORDER}\s*", text):
         return f"{text!r} has no such axes: write them as (in, out), (H, in, D) or (H, D, out)"
@@ -64,7 +64,7 @@ def laid(x: Array, text: str, width: int) -> Array:
 
 
 def gathered(x: Array, text: str) -> Array:
-    """What `laid` has laid out, as torch has it."""
+    """An array from `laid`, with the axes of torch."""
     order, part = order_of(text), parts_of(text)[0]
     if not order:
         return x

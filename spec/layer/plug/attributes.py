@@ -4,8 +4,8 @@
     "attention.W_q"   layer.attention.W_q, or layer.attention["W_q"] of a dictionary
     "heads.*.W_q"     [head.W_q for head in layer.heads], of a list of objects
 
-A list or tuple of arrays stays one. An attribute in which something is put is set to itself: who
-writes down what a layer is told (`spec.certification.explaining.tape`) sees that.
+A list or tuple of arrays stays one. After a change inside an attribute, the attribute is set to
+itself, so that a recording of the calls (`spec.certification.explaining.tape`) contains it.
 """
 
 from collections.abc import MutableMapping
@@ -15,7 +15,7 @@ EACH = "*"  # in a path: of each object of a list
 
 
 def at(owner: Any, path: str) -> Any:
-    """What is there; None if nothing is."""
+    """The value at a path; None if there is none."""
     first, _, rest = path.partition(".")
     if first == EACH:
         found = [at(each, rest) for each in owner]

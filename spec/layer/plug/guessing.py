@@ -1,4 +1,4 @@
-"""What to write in a description, by the names and the shapes of what a layer has.
+"""A proposal for a description, by the names and shapes of the arrays of a layer.
 
 Nothing is tested by a guess: it is what an error proposes.
 """
@@ -39,7 +39,7 @@ def undescribed(layer: Any, problem: LayerProblem) -> str:
 
 
 def instead(there: Mapping[str, tuple[int, ...]], problem: LayerProblem, names: Names) -> str:
-    """What to write where an array has the shape of a parameter with other axes; "" if none has."""
+    """The text for an array that has the shape of a parameter with other axes; "" for none."""
     p = problem.parameters.named()
     for name, shape in there.items():
         parts = parts_of(names.get(name, ""))

@@ -1,4 +1,4 @@
-"""What would make a described layer right: matrices that act from the other side.
+"""Changes that would make a described layer right: matrices that act from the other side.
 
 A square matrix has one shape either way, so that only its products tell how it is used.
 """

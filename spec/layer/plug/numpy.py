@@ -1,7 +1,7 @@
 """A layer of NumPy arrays: a class with torch's names, and gradients that it has itself.
 
 layer(query, key, value, ...)     layer.load_state_dict(state)     layer.state_dict()
-    without the latter two, its parameters are attributes with the names of a description
+    without these two methods, its parameters are attributes with the names of a description
 layer.train(mode)                 if it knows training from evaluation
 layer.backward(dout)              (dquery, dkey, dvalue, {name: gradient}) of the last call
 layer.step(rate)                  parameters less rate times their gradients
