@@ -111,7 +111,7 @@ def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path
             "unknown convention 'fully-masked': choose",
         ),
         ("opposite", (), "opposite has 1 positional parameter"),
-        ("Attends", ("--backend", "jax"), "layers of jax are not judged"),
+        ("Attends", ("--backend", "jax"), "layers of jax need an adapter"),
     ],
 )
 @pytest.mark.parametrize("start", [here.run, deep(run)])
