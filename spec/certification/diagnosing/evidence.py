@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.experiments import Each, changed, of_lengths, one_by_one
+from spec.certification.diagnosing.experiments import (
+    Each,
+    changed,
+    no_larger,
+    of_lengths,
+    one_by_one,
+)
 from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
@@ -201,7 +207,7 @@ class Evidence:
             along = {row.how for row in rows if getattr(row.problem, letter) != size}
             if along - {lead.how}:
                 more = of_lengths(problem, letter, [x for x in lengths if x not in FEW])
-                rows += self.rows(lead, [*more])
+                rows += self.rows(lead, [*no_larger(problem, more)])
         return [replace(row, weight=MADE) for row in rows]
 
     @property

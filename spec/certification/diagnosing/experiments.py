@@ -3,7 +3,7 @@
 And who tries many of them: one after the other, or side by side.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields
 from itertools import chain
@@ -47,13 +47,18 @@ def changed(
 
     None is far larger than others are.
     """
-    most = max(MOST, _volume(problem))
     every = chain(
         (in_format(problem, dtype) for dtype in formats),
         (with_numbers(problem, seed) for seed in range(3)),
         *(of_lengths(problem, letter, lengths) for letter in problem.letters),
         kind.twists(problem),
     )
+    yield from no_larger(problem, every)
+
+
+def no_larger(problem: Any, every: Iterable[Any]) -> Iterator[Any]:
+    """Those of some problems that are not far larger than others are, nor than this one."""
+    most = max(MOST, _volume(problem))
     yield from (x for x in every if _volume(x) <= most)
 
 

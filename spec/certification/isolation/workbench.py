@@ -4,7 +4,7 @@ A child that dies or falls silent leaves the verdict `crashed` on its clause, an
 on with the rest. Who probes, or looks for causes, is no business of the bench.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from spec.certification.isolation.child import Child
@@ -38,11 +38,13 @@ class Workbench:
         self.notes: dict[str, int] = {}
         self.crashes: list[Item] = []
 
-    def know(self, probed: Mapping[str, Any], cost: Sequence[float] | None = None) -> None:
+    def know(
+        self, probed: Mapping[str, Any], cost: tuple[int, float, float, float] | None = None
+    ) -> None:
         """What probing found; who compiles has more time from now on. cost: of compiling."""
         self.probed = probed
         if cost is not None:
-            self.announce(str(Cost(int(cost[0]), *cost[1:])))
+            self.announce(str(Cost(*cost)))
         self.crew.compiles |= any(left["palette"] for left in probed["by_dtype"].values())
 
     def hand_out(self, items: Iterable[Item]) -> None:
