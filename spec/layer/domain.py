@@ -1,9 +1,8 @@
 """Where the clauses about layers quantify.
 
-Sizes and families are drawn, the entries come from a drawn seed. Weights are scaled so
-that projections have about the size of what is projected, but for the family "sharp",
-whose scores are large. A token of zeros is a token (it is what padding is embedded as),
-so some rows are zero. Every query sees the first key unless a kind of mask says "idle".
+Sizes and families are drawn, the entries come from a drawn seed. Weights are scaled so that
+projections have about the size of what is projected, but for the family "sharp". A token of zeros
+is a token, as padding is. Every query sees the first key unless a kind of mask says "idle".
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from spec.choices import Choices
 from spec.domain import Scope
 from spec.formats import rounded
 from spec.layer.notation import GIVEN, INPUTS, Arrays, Asks, LayerProblem, Parameters
-from spec.layer.record import BUILT_WITH, FEW, KINDS, Capability
+from spec.layer.record import BUILT_WITH, FEW, KINDS, SIZED, Capability
 from spec.notation import Array
 from spec.rows import Numbers, Shape, arrays_of, heavy, normal
 from spec.sizes import each
@@ -57,12 +56,12 @@ EACH_OF_FEW = tuple((axis, size) for axis, size in EACH if axis not in "NM" or s
 class LayerProblems:
     """A domain of layer problems.
 
-    hiding: the kinds of HIDING to draw from. arrays: how many query, key and value are.
-    square: at least as many queries as keys and no more. biases: those that have to be there, ()
-    for none, or (None) either all that the layer has, or none. own_widths: keys and values of
-    widths of their own. unbatched: without a batch axis. grouped: (None) perhaps fewer key heads
-    than heads. asks, training: as in the problem; None is either mode. least: the smallest B, H,
-    N, M. families: of entries. each: all sizes in turn.
+    hiding: the kinds of HIDING to draw from. arrays: how many query, key and value are. square: as
+    many queries as keys. biases: those that have to be there, () for none, or (None) all that the
+    layer has, or none. own_widths: keys and values of widths of their own. unbatched: without a
+    batch axis. grouped: (None) perhaps fewer key heads than heads. asks, training: as in the
+    problem; None is either mode. least: the smallest B, H, N, M. families: of entries. each: all
+    sizes in turn.
     """
 
     hiding: tuple[str, ...] = LIVE
@@ -139,15 +138,13 @@ def _kinds(domain: LayerProblems, answers: frozenset[str]) -> list[str]:
 
 
 def _asks(domain: LayerProblems, answers: frozenset[str]) -> list[Asks]:
-    """Which weights may be asked for, of those that the domain asks for."""
+    """Which weights may be asked for, of those of the domain."""
     return [x for x in domain.asks if x not in SHOWING or SHOWING[x] in answers]
 
 
 def _either(choices: Choices, wanted: bool | None, possible: bool) -> bool:
     """What the domain asks for; where it leaves the choice, what is drawn of the possible."""
-    if wanted is None:
-        return possible and choices.pick((False, True, False))
-    return wanted
+    return (possible and choices.pick((False, True, False))) if wanted is None else wanted
 
 
 def _sizes(
@@ -166,6 +163,9 @@ def _sizes(
         many = Capability.MANY_TOKENS in scope.answers
         sizes |= [choices.turn(EACH if many else EACH_OF_FEW)]
     sizes["D"] += sizes["D"] % 2 if _turn(scope) != "none" else 0  # what is turned comes in pairs
+    if scope.multiples:  # one object, of these sizes
+        A, sizes["H"] = (scope.multiples[name] for name in SIZED)
+        sizes["D"] = A // sizes["H"]
     if square:
         sizes["N"] = sizes["M"] = max(sizes["N"], sizes["M"])
     return sizes | {"A": sizes["H"] * sizes.pop("D")}

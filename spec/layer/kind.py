@@ -1,7 +1,5 @@
 """Layers: three inputs and eight parameters in, one output out, and masks of three kinds."""
 
-import inspect
-
 from spec.kind import Kind
 from spec.layer.features import VOCABULARY
 from spec.layer.known import KNOWN
@@ -10,6 +8,7 @@ from spec.layer.notation import LayerProblem
 from spec.layer.plug import layer, program
 from spec.layer.plug.conventions import under
 from spec.layer.plug.described import read
+from spec.layer.plug.instances import is_layer
 from spec.layer.plug.lenses import LENSES
 from spec.layer.plug.trials import apart, core, fitted, kinds, telling, trials
 from spec.layer.script import calls
@@ -28,7 +27,7 @@ KIND = Kind(
     truth=truth,
     mistakes=MISTAKES,
     load=layer,
-    told=inspect.isclass,
+    told=is_layer,
     program=program,
     described=read,
     known=KNOWN,

@@ -94,3 +94,34 @@ def one_mask(problem: LayerProblem) -> LayerProblem:
 def idle(problem: LayerProblem) -> Array:
     """True for a query that may attend to no key, in any head.   (B, N)"""
     return np.asarray(definition.inside(problem).idle.all(axis=1))
+
+
+def columns(heads: Array, D: int) -> Array:
+    """The columns of some heads, D for each."""
+    return np.asarray((heads[:, None] * D + np.arange(D)).reshape(-1))
+
+
+def of_columns(problem: LayerProblem, index: Array, keys: Array, count: int) -> LayerProblem:
+    """The same columns of queries, outputs and heads; of keys and values, if they are as wide.
+
+    keys: the columns of the key heads.
+    """
+    p = problem.parameters
+    of_keys = ("W_k", "W_v", "b_k", "b_v")
+    found = {name: x[keys if name in of_keys else index] for name, x in p.named().items()}
+    found |= {name: found[name][:, index] for name in ("W_q", "W_o")}
+    changes = {name: getattr(problem, name)[..., index] for name in ("query", "dout")}
+    if not problem.own_widths:
+        found |= {name: found[name][:, index] for name in ("W_k", "W_v")}
+        changes |= {name: getattr(problem, name)[..., index] for name in ("key", "value")}
+    return problem.but(**changes, parameters=Parameters(**found), heads=count)
+
+
+def sized(problem: LayerProblem, A: int, H: int) -> LayerProblem:
+    """The problem with other sizes: its heads and their columns again and again, or some."""
+    if (problem.A, problem.H) == (A, H) or problem.own_widths or problem.key_heads != problem.H:
+        return problem
+    heads, within = np.arange(H) % problem.H, np.arange(A // H) % problem.D
+    index = (heads[:, None] * problem.D + within).reshape(-1)
+    of_batches = (np.arange(problem.B)[:, None] * problem.H + heads).reshape(-1)
+    return of_columns(problem.part("BH", of_batches), index, index, H)

@@ -62,6 +62,7 @@ BUILT_WITH: Mapping[str, Capability] = {  # that a layer may have, and what it h
     "b_v": Capability.VALUE_BIAS,
     "b_o": Capability.OUTPUT_BIAS,
 }
+SIZED = ("A", "H")  # the sizes in `multiples` of the record of one object: it has no others
 FEW = 33  # tokens, which every layer takes; some are built for so many and no more
 KINDS = frozenset(Capability).difference(OFFERING)  # of problems
 

@@ -32,7 +32,7 @@ def calls(
     """The lines of a script; none where no single call departs, or it cannot be written so."""
     wrapped = behind(raw.forward, WrappedLayer)
     declared, usual = {**raw.chosen, **conventions}, raw.defaults
-    if wrapped is None or wrapped.told != Description():
+    if wrapped is None or wrapped.told != Description() or wrapped.instance is not None:
         return []
     if any(declared[name] != usual[name] for name in ("mask-means", "fully-masked", "causality")):
         return []

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from spec.layer import moves
-from spec.layer.notation import INPUTS, LayerProblem, Parameters
-from spec.notation import Array
+from spec.layer.notation import INPUTS, LayerProblem
 from spec.simplify import FAR, Simplification, kept, simpler
 
 
@@ -38,13 +37,15 @@ def heads(problem: LayerProblem) -> Iterator[LayerProblem]:
         readers = (index[:, None] * (H // G) + np.arange(H // G)).reshape(-1)
         own = (np.arange(problem.B)[:, None] * H + readers).reshape(-1)
         part = problem.part("BH", own)
-        yield _of_columns(part, _columns(readers, D), _columns(index, D), len(readers))
+        yield moves.of_columns(
+            part, moves.columns(readers, D), moves.columns(index, D), len(readers)
+        )
     if G != H:
-        keys = _columns(np.repeat(np.arange(G), H // G), D)
-        yield _of_columns(problem, np.arange(problem.A), keys, H)
+        keys = moves.columns(np.repeat(np.arange(G), H // G), D)
+        yield moves.of_columns(problem, np.arange(problem.A), keys, H)
     for index in kept(D):
         own, keys = ((np.arange(n)[:, None] * D + index).reshape(-1) for n in (H, G))
-        yield _of_columns(problem, own, keys, H)
+        yield moves.of_columns(problem, own, keys, H)
 
 
 def widths(problem: LayerProblem) -> Iterator[LayerProblem]:
@@ -95,27 +96,6 @@ def numbers(problem: LayerProblem) -> Iterator[LayerProblem]:
             yield problem.but(**{name: x})
     for name, x in problem.parameters.named().items():
         yield from (problem.of(**{name: other}) for other in simpler(x))
-
-
-def _columns(heads: Array, D: int) -> Array:
-    """The columns that heads own."""
-    return np.asarray((heads[:, None] * D + np.arange(D)).reshape(-1))
-
-
-def _of_columns(problem: LayerProblem, index: Array, keys: Array, count: int) -> LayerProblem:
-    """The same columns of queries, outputs and heads; of keys and values, if they are as wide.
-
-    keys: the columns of the key heads.
-    """
-    p = problem.parameters
-    of_keys = ("W_k", "W_v", "b_k", "b_v")
-    found = {name: x[keys if name in of_keys else index] for name, x in p.named().items()}
-    found |= {name: found[name][:, index] for name in ("W_q", "W_o")}
-    changes = {name: getattr(problem, name)[..., index] for name in ("query", "dout")}
-    if not problem.own_widths:
-        found |= {name: found[name][:, index] for name in ("W_k", "W_v")}
-        changes |= {name: getattr(problem, name)[..., index] for name in ("key", "value")}
-    return problem.but(**changes, parameters=Parameters(**found), heads=count)
 
 
 WAYS: tuple[Simplification, ...] = (batches, heads, lengths, widths, options, masks, numbers)

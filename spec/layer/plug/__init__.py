@@ -8,8 +8,9 @@ from spec.backends.calling import behind, named
 from spec.backends.inference import NAMES, inferred
 from spec.backends.library import Unsuitable, name_of
 from spec.layer.plug.described import Description, Form, placed
+from spec.layer.plug.instances import said, sizes_of, usable
 from spec.layer.plug.layers import WrappedLayer
-from spec.layer.record import Layer
+from spec.layer.record import SIZED, Layer
 from spec.subject import not_offered
 
 LAYERED = ("torch", "numpy")  # the libraries that a layer may be written in
@@ -34,8 +35,10 @@ def layer(
 ) -> Layer:
     """The record of a class that is built and called like `torch.nn.MultiheadAttention`.
 
-    Or otherwise: names, of its parameters, each with those of ours that stand in it, as
-    {"c_attn.weight": "W_q W_k W_v"}; one that has no place for W_o is completed by an output
+    An object of such a class is tested only on problems of its sizes (`instances`).
+
+    Other classes are described by: names, of its parameters, each with those of ours that stand in
+    it, as {"c_attn.weight": "W_q W_k W_v"}; one that has no place for W_o is completed by an output
     projection. make(A, H, bias): the layer; of G too, if heads may share keys. inputs: 3, or 1
     for self-attention. causal: "always", or "optional". rotary: "halves" or "interleaved", if
     the layer rotates queries and keys itself. masks, given: further arguments of a call
@@ -44,6 +47,10 @@ def layer(
     that has no layers.
     """
     _called(build)
+    sizes, instance = sizes_of(build), None
+    usable(build, sizes)
+    if sizes:
+        instance, build = build, type(build)
     forms = {name: Form.of(text) for name, text in (masks or {}).items()}
     told = Description(placed(names), make, inputs, forms, given or {})
     own = {}
@@ -59,8 +66,9 @@ def layer(
     arrays = library(written_in, device)
     if not told.complete and arrays.name != "torch":
         raise Unsuitable("names: W_o has no place, and only layers of torch are completed")
-    wrapped = WrappedLayer(build, arrays, told=told)
+    wrapped = WrappedLayer(build, arrays, told=told, instance=instance)
     title = name or name_of(build)
+    alone = [f"an instance: only problems with {said(sizes)} are tested"] if sizes else []
     differentiated = arrays.differentiate is not None or hasattr(build, "backward")
     return Layer(
         name=title if told.complete else f"{title}, with an output projection",
@@ -73,10 +81,11 @@ def layer(
         call=wrapped.watched,
         answers=wrapped.kinds,
         differentiates=wrapped.kinds,
+        multiples=dict(zip(SIZED, sizes.values(), strict=False)),
         dtypes=known(dtypes or ("float64", "float32"), arrays),
         conventions=own | dict(conventions or getattr(build, "conventions", {})),
         origin=origin,
-        notes=named(wrapped.unused),
+        notes=(*alone, *named(wrapped.unused)),
     )
 
 

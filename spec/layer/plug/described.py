@@ -195,7 +195,7 @@ def read(file: str, target: Any) -> dict[str, Any]:
         _typed(f"{file}: {key}", value, TYPES.get(key, dict))
         for name, text in value.items() if isinstance(value, dict) else ():
             _typed(f"{file}: {key}.{name}", text, str)
-    space = _names_of(target)
+    space = _names_of(target if hasattr(target, "__qualname__") else type(target))
     if "make" in said:
         said["make"] = _function(f"{file}: make", said["make"], OF_A_MAKER, space)
     given = said.get("given", {})

@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from spec.backends import calling
-from spec.backends.library import Library
+from spec.backends.library import Library, Unsuitable
 from spec.backends.results import WrongArray, refusing, words
 from spec.comparison import Violation
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
 from spec.layer.plug.arrays import LayerArrays
 from spec.layer.plug.described import Description
 from spec.layer.plug.guessing import instead
+from spec.layer.plug.instances import answered, copied
 from spec.layer.plug.options import asking, constructed, flags, forms, kinds, making, masks
 from spec.layer.state import mismatch, state_of
 from spec.notation import Array, Call
@@ -39,13 +40,15 @@ from spec.subject import Refused
 class WrappedLayer:
     """A class of layers, the library whose arrays it takes, and what True says in its masks.
 
-    told: the other facts about it, where they differ from torch's.
+    told: the other facts about it, where they differ from torch's. instance: the object to test, if
+    the target is a layer that is built already; every problem is given a copy of it.
     """
 
     build: Callable[..., Any]
     library: Library
     true_attends: bool = False
     told: Description = field(default_factory=Description)
+    instance: Any = None
 
     # What it takes
 
@@ -57,7 +60,7 @@ class WrappedLayer:
     @cached_property
     def options(self) -> calling.Parameters:
         """The parameters of the constructor."""
-        return calling.told(self.build) or {}
+        return {} if self.instance is not None else calling.told(self.build) or {}
 
     @cached_property
     def takes(self) -> calling.Parameters:
@@ -71,12 +74,21 @@ class WrappedLayer:
         """The parameters that neither what makes it nor any call passes."""
         made = calling.unused(self.build, self.options, making(self.options))
         called = calling.unused(None, self.takes, asking(self.takes, self.told))
-        return (*(() if self.told.make else made), *called)
+        settled = self.told.make or self.instance is not None
+        return (*(() if settled else made), *called)
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of problem that there are parameters for."""
-        return kinds(self.options, self.takes, self.told)
+        """The kinds of problem that there are parameters for. Raises Unsuitable."""
+        found = kinds(self.options, self.takes, self.told)
+        if self.instance is None:
+            return found
+        try:
+            state = self._state(self.instance)
+        except Exception:  # it is tried as a layer of other libraries, too
+            name = type(self.instance).__name__
+            raise Unsuitable(f"{name} is no layer of {self.library.name}") from None
+        return answered(found, state, self.told.names)
 
     # What it is asked
 
@@ -170,7 +182,9 @@ class WrappedLayer:
 
     def _made(self, problem: LayerProblem) -> Any:
         """A layer as it is made, with an output projection added if it has none."""
-        if self.told.make:
+        if self.instance is not None:
+            layer = copied(self.instance, problem)
+        elif self.told.make:
             layer = self.told.made(problem)
         else:
             layer = self.build(problem.A, problem.H, **constructed(problem, self.options))

@@ -10,7 +10,7 @@ from spec.kind import Problems
 from spec.layer import moves
 from spec.layer.domain import MOST
 from spec.layer.notation import LayerProblem, Parameters
-from spec.layer.record import BUILT_WITH, Capability, Layer
+from spec.layer.record import BUILT_WITH, SIZED, Capability, Layer
 
 
 def apart(dtype: str, K: int = 6, V: int = 6) -> LayerProblem:
@@ -41,7 +41,9 @@ def core(dtype: str) -> LayerProblem:
 
 def fitted(record: Layer, problem: LayerProblem) -> LayerProblem:
     """A problem as one of the core of `record`: as it turns, with its biases, causal if always."""
-    chosen = record.chosen
+    chosen, sizes = record.chosen, record.multiples
+    if sizes:
+        problem = moves.sized(problem, *(sizes[name] for name in SIZED))
     problem = problem.but(turn=chosen["rotary"], products=products_as(chosen))
     if Capability.FUTURE not in record.answers:
         problem = problem.but(causal=True)

@@ -1,0 +1,83 @@
+"""A layer that is built already: each problem of its sizes is given to a copy of it.
+
+The object says its sizes by attributes. Each copy gets the parameters of the problem, so that the
+values it was built with or has learnt are not tested; buffers, say a table of positions, stay.
+"""
+
+import inspect
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from spec.backends.library import Unsuitable
+from spec.layer.axes import parts_of
+from spec.layer.notation import LayerProblem
+from spec.layer.record import BUILT_WITH, Capability
+from spec.layer.state import Names
+from spec.subject import Refused
+
+WIDTH = ("embed_dim", "d_model", "n_embd", "hidden_size", "embed_size", "dim", "width")
+HEADS = ("num_heads", "n_heads", "n_head", "nhead", "heads", "num_attention_heads")
+OF_CLASSES = {Capability.WIDTHS, Capability.GROUPS}  # settled where it is built
+
+
+def is_layer(found: Any) -> bool:
+    """Whether `found` is a class, or an object with attributes for its width and heads."""
+    return inspect.isclass(found) or bool(sizes_of(found))
+
+
+def sizes_of(found: Any) -> dict[str, int]:
+    """The width and the number of heads of an object, by attribute; empty for anything else."""
+    if inspect.isclass(found) or inspect.isroutine(found) or not callable(found):
+        return {}
+    pairs = (next(((n, x) for n in names if (x := _number(found, n))), None) for names in _SIZES)
+    said = [pair for pair in pairs if pair]
+    return dict(said) if len(said) == len(_SIZES) and said[0][1] % said[1][1] == 0 else {}
+
+
+_SIZES = (WIDTH, HEADS)
+
+
+def _number(found: Any, name: str) -> int:
+    x = getattr(found, name, None)
+    return x if type(x) is int and x > 0 else 0
+
+
+def usable(found: Any, sizes: Mapping[str, int]) -> None:
+    """Raises Unsuitable: an object without sizes, or built with dropout or not batch_first."""
+    name = type(found).__name__
+    if not sizes:
+        if not inspect.isclass(found) and hasattr(found, "forward"):
+            how = f"give it attributes {WIDTH[0]} and {HEADS[0]}, or name the class {name}"
+            raise Unsuitable(f"{name} is an object that does not say its sizes: {how}")
+        return
+    if getattr(found, "batch_first", True) is False:
+        raise Unsuitable(f"{name} was built without batch_first: build it with batch_first=True")
+    modules = found.modules() if hasattr(found, "modules") else ()
+    rates = [getattr(found, "dropout", 0), *(getattr(x, "p", 0) for x in modules)]
+    if rate := next((x for x in rates if type(x) is float and x > 0), 0):
+        raise Unsuitable(f"{name} was built with dropout {rate}: build it without")
+
+
+def copied(found: Any, problem: LayerProblem) -> Any:
+    """A copy of an object for a problem. Raises Refused if the problem has other sizes."""
+    sizes = sizes_of(found)
+    if [*sizes.values()] != [problem.A, problem.H]:
+        raise Refused(f"it is built with {said(sizes)}")
+    return deepcopy(found)
+
+
+def said(sizes: Mapping[str, int]) -> str:
+    """Sizes in words."""
+    return ", ".join(f"{name}={x}" for name, x in sizes.items())
+
+
+def answered(kinds: frozenset[str], state: Mapping[str, Any], names: Names) -> frozenset[str]:
+    """The kinds of problem that an object can be given, of those that its class can.
+
+    state: the parameters of the object. It has the biases that it was built with and no others.
+    """
+    there = {part for name, text in names.items() if name in state for part in parts_of(text)}
+    biases = {kind for name, kind in BUILT_WITH.items() if name in there}
+    others = kinds - OF_CLASSES - {*BUILT_WITH.values()} - {Capability.UNBIASED}
+    return others | (biases or {Capability.UNBIASED})
