@@ -26,7 +26,7 @@ LOOKED = 200  # problems drawn of each, until enough lie inside
 ENOUGH, SOME = 20, 5  # of those held to the definition, and of each other clause
 FEW = 20  # fewer of these tell no share
 THIRD = 1 / 3  # of fresh problems inside of a cause is wrong, at least
-IN_TIME = (" after ", "asked before", "comes and goes")  # what no problem shows by itself
+IN_TIME = (" after ", "earlier calls", "from call to call")  # what no problem shows by itself
 
 
 def compared(kind: Kind, cause: Cause) -> tuple[Clause, ...]:

@@ -2,7 +2,7 @@
 
     an attention mask        a mask, or causality, which a caller writes out as one
     three different inputs   query, key and value are three arrays
-    weights returned         beside the output: those of each head, or the mean of the heads
+    weights returned         in addition to the output: those of each head, or the mean of the heads
     a masked key that scores highest by far   its score is larger by 250 than those of all visible
                              keys, or its query is fully masked: adding -1000 does not mask it
     scores beyond 80         of a visible key, its bias included: above 80, or below -80;

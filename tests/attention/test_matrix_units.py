@@ -117,7 +117,7 @@ def test_tf32_is_told_by_its_name(name: str, clauses: str) -> None:
     found = certify(getattr(cores, name), **asked, kind=TF32[name][0])
     assert "declare it with --convention products=tf32 if it is" in str(found)
     (cause,) = found.causes
-    assert cause.sentence == "wherever it is asked, the output is wrong"
+    assert cause.sentence == "wherever it was tested, the output is wrong"
 
 
 @pytest.mark.parametrize(

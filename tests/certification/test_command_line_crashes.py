@@ -20,7 +20,7 @@ def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
     done = certify(name, "--call-timeout", "3", "--clause", "A1,A2", "--backend", "numpy")
     assert done.returncode == 3
     assert "crashed: A1" in done.stdout
-    ended = {"aborts": "the process died of SIGABRT", "hangs": "no answer after 3 s"}[name]
+    ended = {"aborts": "the process died of SIGABRT", "hangs": "no result after 3 s"}[name]
     assert f"{ended} while probing a plain problem, float32" in done.stdout
 
 
@@ -30,7 +30,7 @@ def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
         deep("aborts_on_masks", "SIGABRT while probing a boolean mask", "M3", "C2"),
         deep("aborts_when_causal", "SIGABRT while probing causal", "C2", "M3"),
         ("aborts_backward", "SIGABRT while probing gradients", "A2", "M3"),
-        ("hangs_on_masks", "no answer after 3 s while probing a boolean mask", "M3", "V2"),
+        ("hangs_on_masks", "no result after 3 s while probing a boolean mask", "M3", "V2"),
     ],
 )
 def test_a_crash_while_probing_costs_that_kind_of_problem_alone(name, probe, lost, kept, tmp_path):
@@ -116,7 +116,7 @@ def test_a_crash_in_a_clause_is_that_clauses_verdict(words, tmp_path):
     file = tmp_path / "c.json"
     done = certify("crashes_when_long", "--clause", "A,V,P", "--json", str(file), *words)
     assert done.returncode == 3
-    asked = r"the process died of SIGSEGV, last asked for an answer to B=\d+ .* M=(\d+) .*, float32"
+    asked = r"the process died of SIGSEGV, last called for .* B=\d+ .* M=(\d+) .*, float32"
     found = json.loads(file.read_text())
     crashed = [v["message"] for v in found["verdicts"] if v["outcome"] == "crashed"]
     assert all(int(re.fullmatch(asked, message)[1]) > LONG for message in crashed)
@@ -136,7 +136,7 @@ def test_a_crash_in_a_clause_is_that_clauses_verdict(words, tmp_path):
 def test_a_hang_in_a_clause_is_that_clauses_verdict():
     done = certify("hangs_when_long", "--clause", "A1,V2", "--call-timeout", "2", *NO_CAUSES)
     assert done.returncode == 3
-    assert "no answer after 2 s, last asked for an answer to B=" in done.stdout
+    assert "no result after 2 s, last called for the output of B=" in done.stdout
 
 
 @pytest.mark.deep
@@ -144,7 +144,7 @@ def test_a_crash_names_the_options_and_the_function_that_was_called():
     done = certify("aborts_backward_when_causal_and_long", "--clause", "A2", "--seed", "2")
     assert done.returncode == 3
     said = " ".join(done.stdout.split())
-    asked = r"died of SIGABRT, last asked for gradients of B=\d+ H=\d+ [^,]*, causal, float32"
+    asked = r"died of SIGABRT, last called for gradients of B=\d+ H=\d+ [^,]*, causal, float32"
     assert re.search(asked, said), said
 
 
@@ -242,7 +242,7 @@ def test_an_error_that_ends_a_device_is_no_refusal(tmp_path):
     done = run("certify", "loses.py:attend", *words, cwd=tmp_path)
     said = " ".join(done.stdout.split())
     assert done.returncode == 3, done.stdout + done.stderr
-    asked = r"exit code 1, last asked for an answer to B=\d+ .* M=(\d+) .*?, float32"
+    asked = r"exit code 1, last called for the output of B=\d+ .* M=(\d+) .*?, float32"
     found = re.search(
         asked + "; it printed last: spec.subject.DeviceLost: CUDA error: misaligned", said
     )

@@ -63,7 +63,7 @@ def test_a_right_function_is_certified_compiled_and_says_so(clauses):
     assert "compiled      static\n" in str(certificate)
     assert "--compiled static" in certificate.command
     assert certificate.to_json()["compiled"] == "static"
-    assert any(note.startswith("is compiled, and is asked in ") for note in certificate.notes)
+    assert any(note.startswith("compiled; tested on ") for note in certificate.notes)
 
 
 @pytest.mark.parametrize("way", ["static", "dynamic"])

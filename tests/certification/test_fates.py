@@ -103,7 +103,7 @@ def test_who_says_nothing_hangs_and_was_not_killed_by_anybody_else(silent: Proce
     others = [child(None), child(None, idle=True, since=0.0)]
     crew: Any = SimpleNamespace(children=[*others, late], patience=2.0)
     assert Crew.overdue(crew) == [late]
-    assert (late.hung, late.endless, late.fate()) == (True, False, "no answer after 3 s")
+    assert (late.hung, late.endless, late.fate()) == (True, False, "no result after 3 s")
     assert silent.wait() == -signal.SIGKILL
 
 

@@ -21,7 +21,7 @@ from tests.shell import run
 from tests.targets import shapes
 
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "clauses": "A1,A2,C2"}
-NO_OTHER = "no other is judged"
+NO_OTHER = "nothing else is tested"
 WRONG = ("doubled_length_first", "halved_three_axes", "doubled_one_sequence", "doubled_two_axes")
 
 
@@ -30,7 +30,7 @@ def in_layout(name: str) -> str:
 
 
 def only(words: str) -> str:
-    return f"answers only {words}: {NO_OTHER}"
+    return f"supports only {words}: {NO_OTHER}"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.judging import unexplained
 from tests.targets import switching, two_paths
 
 HIDES = "tests.targets.switching:hides_its_fast_way"
-CHANGED = "note          its answer to a plain problem changed"
+CHANGED = "note          its result for a plain problem changed"
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def test_what_gradients_change_is_told_and_inference_is_judged_without_them(tmp_
 
 def test_a_path_that_changes_in_the_process_of_the_caller_is_told():
     options = {"dtypes": ("float32",), "profile": "quick", "clauses": ("A",)}
-    changed = "its answer to a plain problem changed while it was probed [float32]"
+    changed = "its result for a plain problem changed while it was probed [float32]"
     assert certify(switching.falls_back, **options).notes == (changed,)
     assert certify(switching.stays, **options).notes == ()
 

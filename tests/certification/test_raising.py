@@ -41,7 +41,7 @@ def test_gradients_that_raise_an_exception_are_a_failure() -> None:
     certificate = judged(raising(RuntimeError("out of paper")))
     assert certificate.exit_code == 1
     (cause,) = certificate.causes
-    assert cause.sentence == "wherever it is asked, computing gradients raises an exception"
+    assert cause.sentence == "wherever it was tested, computing gradients raises an exception"
     text = str(certificate)
     assert "raises an exception in the basic case: RuntimeError: out of paper" in text
     assert "declare --convention gradients=none" in text

@@ -33,7 +33,7 @@ def test_a_right_function_is_certified_with_its_gradients_and_what_it_carries() 
     assert certificate.passed
     text = str(certificate)
     assert "compiled      traced\n" in text
-    assert "note          is compiled, and is asked in " in text
+    assert "note          compiled; tested on " in text
     assert "--compiled traced" in text
 
 

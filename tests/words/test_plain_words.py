@@ -12,19 +12,8 @@ from tests.words.turns import TURNS, Turn, found
 
 # Hits that stay for now, as parts of sentences, each with the reason and what to write instead.
 # An entry that is found nowhere has to go.
-CERTIFIED = "recorded certificates have these words, which change with all of them"
 QUOTED = "other people's words"
-KEPT = {
-    "wherever it is asked": f"{CERTIFIED}: 'wherever it was tested'",
-    "compiles for each shape, and is asked in": f"{CERTIFIED}: 'compiled per shape; tested on'",
-    "is compiled, and is asked in": f"{CERTIFIED}: 'compiled; tested on … shapes'",
-    "an answer depends on what was asked": f"{CERTIFIED}: 'a result depends on earlier calls'",
-    "# What was asked before": f"{CERTIFIED}: '# An earlier call changes the answer, so …'",
-    "# What it is asked before": f"{CERTIFIED}: '# An earlier call changes the answer, so …'",
-    "These rows are asked the same": f"{CERTIFIED}: '# These rows have the same inputs …'",
-    "weights returned beside the output": "explains a condition: 'in addition to the output'",
-    "It is important that the latter": QUOTED,
-}
+KEPT = {"It is important that the latter": QUOTED}
 
 
 @cache

@@ -28,10 +28,10 @@ from spec.written import CLOSE, NUMBERS, OVERLAP, PRINT, changing, literal, shar
 Way = Callable[[Source, Mapping[str, str], Calls], list[str]]
 
 THIS_ONE = "# The clause compares several calls; this is the one that is wrong."
-AFTER = "# What was asked before changes the answer, so this comes first."
-AT_TIMES = "# The answer changes from call to call."
+AFTER = "# An earlier call changes the result, so this comes first."
+AT_TIMES = "# The result changes from call to call."
 BOTH = 'print(f"got {got}\\nwant {want}")'
-ROWS = "# These rows are asked the same in both calls, so they have the same answer, to the bit."
+ROWS = "# These rows have the same inputs in both calls, so their results are equal bit for bit."
 
 
 def lines_of_calls(

@@ -32,9 +32,9 @@ def narrower(record: Implementation) -> Iterator[Implementation]:
     for alone, length, width in ways[1:]:
         found = {n: x for n, x in (("lengths", length), ("widths", width)) if x > 1}
         words = [f"{name} that are multiples of {number}" for name, number in found.items()]
-        note = f"answers only {' and '.join(filter(None, [ALONE[alone], *words]))}"
+        note = f"supports only {' and '.join(filter(None, [ALONE[alone], *words]))}"
         yield without(record, alone).but(
-            multiples={**known, **found}, notes=(*record.notes, f"{note}: no other is judged")
+            multiples={**known, **found}, notes=(*record.notes, f"{note}: nothing else is tested")
         )
 
 

@@ -86,8 +86,8 @@ def cache_neither_changes_nor_aliases_its_inputs(cache: Cache, problem: Problem)
     for call in calls:
         changed, aliased = ", ".join(call.changed), ", ".join(call.aliased)
         holds(not changed, f"a chunk was written to: {changed}")
-        holds(not aliased, f"an answer shares memory with a chunk: {aliased}")
-        holds(not call.reused, "an answer changed when the next one came")
+        holds(not aliased, f"an output shares memory with a chunk: {aliased}")
+        holds(not call.reused, "an output changed during the next call")
 
 
 @clause(

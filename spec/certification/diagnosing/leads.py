@@ -16,8 +16,8 @@ from spec.notation import Array
 from spec.trial import REFUSED
 
 BROKEN, IN_BITS = "is broken", "is broken in the last bits"
-GOES = "an answer comes and goes"
-DEPENDS = "an answer depends on what was asked before"
+GOES = "a result changes from call to call"
+DEPENDS = "a result depends on earlier calls"
 LITTLE = 0.01  # of a number: a last bit of bfloat16
 
 

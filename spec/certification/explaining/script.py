@@ -19,9 +19,9 @@ from spec.kinds import kind_of
 from spec.subject import Subject
 from spec.written import classes, found_from, source
 
-GOES = "# Its answer comes and goes, so the clause is run until it is broken."
+GOES = "# Its result changes from call to call, so the clause is run until it fails."
 NEVER = "# No plain call of it shows this, so the clause itself is run."
-AFTER = "# What it is asked before changes the answer, so the clause is run on both, in order."
+AFTER = "# An earlier call changes the result, so the clause is run on both calls, in order."
 
 
 @dataclass(frozen=True)

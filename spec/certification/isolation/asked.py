@@ -26,7 +26,7 @@ class Asked:
     def note(self, place: int, about: str, function: str, asked: Any) -> None:
         """Write down that a function of a record is about to be called."""
         kind = kind_of(about)
-        called = "an answer to" if function == kind.first else f"{kind.worded(function)} of"
+        called = "the output of" if function == kind.first else f"{kind.worded(function)} of"
         text = f"{called} {in_a_line(posed(asked)[0])}".encode()[: SIZE - 1] + b"\0"
         start = place % PLACES * SIZE
         self._shared[start : start + len(text)] = text

@@ -111,7 +111,7 @@ class Child:
         if self.endless:
             return f"no end after {time.monotonic() - self.began:.0f} s"
         if self.hung:
-            return f"no answer after {time.monotonic() - self.since:.0f} s"
+            return f"no result after {time.monotonic() - self.since:.0f} s"
         code = self.process.wait()
         if code < 0:
             return f"the process died of {signal.Signals(-code).name}"

@@ -54,7 +54,7 @@ class Cause:
     @property
     def sentence(self) -> str:
         """The set, and what is wrong there."""
-        where = f"where {joined(self.features)}" if self.features else "wherever it is asked"
+        where = f"where {joined(self.features)}" if self.features else "wherever it was tested"
         return f"{where}, {self.wrong}"
 
     @property

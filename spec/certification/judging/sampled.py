@@ -13,10 +13,7 @@ from spec.clause import Clause
 from spec.kind import Kind
 from spec.subject import Subject
 
-WHY = (
-    "compiles for each shape, and is asked in {} of them",
-    "is compiled, and is asked in {} shapes",
-)
+WHY = ("compiles for each shape; tested on {} of them", "compiled; tested on {} shapes")
 
 
 def planned(

@@ -20,7 +20,7 @@ from spec.notation import DTYPES, Grade
 from spec.saved import number, problem_from_json, problem_to_json
 
 Outcome = Literal["holds", "violated", "deviates", "not offered", "refused", "blocked", "crashed"]
-ASKED = ", last asked for "  # in the message of what crashed: before it how, behind it on what
+ASKED = ", last called for "  # in the message of what crashed: before it how, behind it on what
 ITSELF = "the clause itself failed"  # at the beginning of the message where it did
 INTERFERED = "the target interfered"  # at the beginning of the message of what is blocked for it
 INTERRUPTED = "interrupted"  # why what is blocked is, where somebody stopped the run

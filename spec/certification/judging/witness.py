@@ -51,7 +51,7 @@ class Witness:
         found = [d for d in watched if _answer(subject, d) != self.answers[d]]
         for name in found:
             del self.answers[name]
-        said = [f"its answer to a plain problem changed {when} [{', '.join(found)}]"] * bool(found)
+        said = [f"its result for a plain problem changed {when} [{', '.join(found)}]"] * bool(found)
         refused = [*not_compiled()]
         new = [reason for reason in dict.fromkeys(refused) if reason not in self.refused]
         self.refused = refused

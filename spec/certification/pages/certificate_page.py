@@ -102,7 +102,7 @@ def region_of(certificate: Certificate) -> str:
     if certificate.exit_code:
         return "not known: no cause was found"
     where = certificate.region.sentence
-    everywhere = f"wherever {where}" if where else "everywhere, as far as it answers"
+    everywhere = f"wherever {where}" if where else "on every problem that it takes"
     known = ", ".join(certificate.deviations)
     return f"{everywhere}, but for what is known of {known}" if known else everywhere
 

@@ -49,7 +49,7 @@ def suits(request: Request, known: Kind) -> None:
 def declared(record: Any, request: Request) -> Any:
     """The record asked about the sizes that are declared alone, and saying so."""
     said = [f"{name} are multiples of {x}, as declared" for name, x in request.multiples.items()]
-    notes = tuple(f"{words}: no other is judged" for words in said)
+    notes = tuple(f"{words}: nothing else is tested" for words in said)
     return record.but(multiples=request.multiples, notes=record.notes + notes) if said else record
 
 

@@ -19,7 +19,7 @@ from spec.subject import DeviceLost, Refused
 
 LEAST = 2.0  # seconds that a call has, whatever others took
 TIMES = 20.0  # as long as the longest that came to its end
-NEVER = "no answer ever comes"
+NEVER = "the call never returns"
 HANGS = 5  # times the patience that is lost with calls that never end, all of them together
 DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl
 
