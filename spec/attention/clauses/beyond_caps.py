@@ -164,7 +164,7 @@ def bias_gradient_skips_softcap_derivative(attention: Implementation, problem: P
     """The gradient of a bias is not multiplied by the derivative of the soft-cap, because the bias
     is added to the score that is already soft-capped.
 
-        db_ij = ds_ij    in the default order; under cap=after-bias, the bias is inside the soft-cap
+        db_ij = ds_ij    in the default order of cap and bias
 
     Here ds_ij is the gradient of the score s_ij = cap(t_ij) + b_ij, whose derivative with respect
     to the bias is 1. If the convention is `softcap=after-bias`, the score is cap(t_ij + b_ij), and

@@ -49,7 +49,8 @@ def fully_masked_query_returns_zero(attention: Implementation, problem: Problem)
         o_i = 0    if no key is allowed to i
 
     The empty sum of values is zero. With a finite penalty instead of -inf, a fully masked row still
-    has a softmax, and the output is a mean of masked values.
+    has a softmax, and the output is a mean of masked values. The convention `fully-masked` declares
+    NaN or that mean.
     """
     o = attention.forward(problem)
 
@@ -138,7 +139,7 @@ def fully_masked_query_has_lse_of_minus_infinity(
         lse_i = -inf    if no key is allowed to i, and only then
 
     A fully masked part then has no share in a merge (X3). Zero would be the log-sum-exp of one key
-    with score 0.
+    with score 0. The convention `fully-masked-lse` declares +inf.
     """
     lse = attention.lse(problem)
 

@@ -3,14 +3,6 @@
 The log-sum-exp includes the sink. Parts that are merged by their log-sum-exp must therefore count
 the sink once. The state (0, t_h), for the sink without any key, is merged with the state of the
 keys.
-
-In the backward pass, each query contributes to the gradient of its sink in proportion to the sink's
-share:
-
-    dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>
-
-Write dt_i for the contribution of query i. A common shift of all scores and the sink changes
-nothing, so sum_j ds_ij + dt_i = 0 for each query.
 """
 
 import numpy as np
@@ -43,7 +35,9 @@ WITH_LSE = {Capability.LSE}
 def sink_counts_once_across_key_tiles(attention: Implementation, problem: Problem) -> None:
     """A sink counts exactly once, no matter how many tiles the keys are split into.
 
-    o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij))    for any M
+        o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij))    for any M
+
+    A kernel that starts every tile, or the part of every device, with the sink counts it for each.
     """
     sunk = near(problem)
 
@@ -85,7 +79,9 @@ def scale_does_not_apply_to_sink(attention: Implementation, problem: Problem) ->
 def log_sum_exp_includes_the_sink(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp includes the sink as one more term.
 
-    lse(t) = log (exp(lse(no sinks)) + exp(t_h))
+        lse(t) = log (exp(lse(no sinks)) + exp(t_h))
+
+    A backward pass computes weights as exp(s_ij - lse_i), which is a_ij only if lse_i includes t_h.
     """
     sunk = near(problem)
     plain = sunk.but(sinks=None)
@@ -107,7 +103,9 @@ def log_sum_exp_includes_the_sink(attention: Implementation, problem: Problem) -
 def fully_masked_query_has_lse_of_its_sink(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp of a fully masked query is its sink.
 
-    lse_i = t_h    where i may attend to no key
+        lse_i = t_h    where i may attend to no key
+
+    The sink is then the only term of the sum. Without sinks the sum is empty: lse_i = -inf (M12).
     """
     sunk = near(problem)
     alone = np.logical_not(sunk.allowed.any(axis=-1))
@@ -162,7 +160,9 @@ def softmax_with_sink_is_shift_invariant(attention: Implementation, problem: Pro
 def sink_gradient_is_weighted_by_its_share(attention: Implementation, problem: Problem) -> None:
     """Each query contributes to the gradient of its sink in proportion to the sink's share.
 
-    dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>    over all queries and batch elements
+        dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>    over all queries and batch elements
+
+    A larger sink takes weight from every key of a query in proportion, so from its output o_i.
     """
     sunk = near(problem)
     right, budget = rounding.reference(sunk).gradients.sinks, rounding.of_gradients(sunk).sinks

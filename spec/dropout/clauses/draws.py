@@ -64,7 +64,7 @@ def independent_along(network: Dropout, problem: Problem, axis: int) -> None:
 def same_seed_gives_the_same_dropout_output(network: Dropout, problem: Problem) -> None:
     """Two calls with the same seed return the same output, bit for bit.
 
-        o(seed) = o(seed)
+        o_2 = o_1    two calls with the same inputs and seed
 
     Otherwise no run could be reproduced, and no backward pass could generate the mask of its
     forward pass again.

@@ -44,7 +44,7 @@ def evaluation_equals_training_without_dropout(layer: Layer, problem: LayerProbl
 def switching_to_evaluation_and_back_changes_nothing(layer: Layer, problem: LayerProblem) -> None:
     """Switching to evaluation mode and back to training mode restores the output, bit for bit.
 
-        y, y(evaluation), y    of one object
+        y_3 = y_1    call 2 of the same object, in evaluation mode, comes between
 
     The check calls one layer in training mode, in evaluation mode, and in training mode again. The
     third output must equal the first to the bit; the second may differ by rounding. The clause

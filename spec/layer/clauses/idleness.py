@@ -36,7 +36,8 @@ def fully_masked_query_returns_output_bias(layer: Layer, problem: LayerProblem) 
 
         y_i = b_o    if every key is masked for i, in every head
 
-    Its heads return zero, the empty sum of values. Wrong layers return NaN or a mean.
+    Its heads return zero, the empty sum of values. Wrong layers return NaN or a mean, which the
+    convention `fully-masked` can declare.
     """
     y = layer.forward(problem)
 
@@ -90,7 +91,7 @@ def fully_masked_query_returns_output_bias_in_evaluation(
         y_i = b_o    if every key is masked for i, in every head
 
     Many layers have a fast path for evaluation, but only for self-attention with biases. So this
-    clause tests that case.
+    clause tests that case. The convention `fully-masked` applies to it as to L31.
     """
     y = layer.forward(problem)
 
@@ -111,7 +112,8 @@ def row_of_minus_infinity_mask_returns_output_bias(layer: Layer, problem: LayerP
         y_i = b_o    if b_ij = -inf for every j, in every head
 
     Many programs fill in a number where a boolean mask is True, but add a float mask. A fully
-    masked row is then a mean in the first case, and NaN in the second.
+    masked row is then a mean in the first case, and NaN in the second. The convention
+    `fully-masked-bias` declares the second case alone.
     """
     y = layer.forward(problem)
 

@@ -149,7 +149,7 @@ def merge_result_does_not_depend_on_earlier_calls(merging: Merging, problem: Pro
 def merge_gradients_do_not_accumulate_between_calls(merging: Merging, problem: Problem) -> None:
     """Two backward calls with the same inputs return the same gradients, bit for bit.
 
-        d(s_1, s_2), d(s_1, s_2)
+        d_2 = d_1    the gradients of two calls with the same states and cotangents
 
     A framework may choose to add gradients to those of earlier calls; a function must not do so.
     """

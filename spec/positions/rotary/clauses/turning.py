@@ -221,10 +221,10 @@ def rotary_rejects_odd_widths(rotation: Rotation, problem: Problem) -> None:
 def rotary_angles_stay_accurate_at_far_positions(rotation: Rotation, problem: Problem) -> None:
     """At position 100,000, angles are still as accurate as float32 allows.
 
-        |fl(p theta_i) - p theta_i| <= u |p theta_i| (a dozen, and a dozen |ln theta_i|)
+        |fl(p theta_i) - p theta_i| <= u |p theta_i| (12 + 10 |ln theta_i|)
 
-    Here fl is the computed angle, and u the unit roundoff of float32. The bound allows about a
-    dozen roundings of the angle, and about a dozen for each unit of |ln theta_i|. Frequencies,
+    Here fl is the computed angle, and u the unit roundoff of float32. The bound allows 12 roundings
+    of the angle, and 10 for each unit of |ln theta_i| (`spec.positions.angles`). Frequencies,
     positions or angles in 16 bits are wrong by whole turns at such positions. Sequences of a few
     hundred tokens never show the error.
     """
