@@ -40,7 +40,7 @@ def forgets_one_key_too_early(kept: Kept, before: Array, n: int) -> Array:
     return visible(seeing(kept, kept.window and max(kept.window - 1, 1)), before, n)
 
 
-@wrong("visible", incident="BUG-29", citation="pytorch/executorch#20346", where=CHUNKS)
+@wrong("visible", incident="BUG-46", citation="pytorch/executorch#20346", where=CHUNKS)
 def forgets_before_a_chunk_is_answered(kept: Kept, before: Array, n: int) -> Array:
     """Discards all but the last W keys before attending, so early tokens of a chunk miss some."""
     left = np.arange(kept.room) >= (kept.lengths - (kept.window or kept.room))[:, None]
@@ -48,7 +48,7 @@ def forgets_before_a_chunk_is_answered(kept: Kept, before: Array, n: int) -> Arr
     return visible(kept, before, n) & (left[:, None] | own)
 
 
-@wrong("fetch", incident="BUG-27", citation="Lightning-AI/litgpt#2182", where=CHUNKS)
+@wrong("fetch", incident="BUG-46", citation="Lightning-AI/litgpt#2182", where=CHUNKS)
 def writes_round_the_ring_before_it_reads(kept: Kept) -> tuple[Array, Array]:
     """Writes a whole chunk to the ring before attending: early tokens read overwritten keys."""
     W, places = kept.window or kept.room, np.arange(kept.room)
