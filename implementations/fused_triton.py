@@ -109,7 +109,7 @@ class Fused(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         """Return o (B, H, N, E) in the dtype of q, and lse (B, H, N), in bits unless requested.
 
-        For small inputs the launch takes most of the time, so there is little work besides the
+        For small inputs the launch takes most of the time, so there is little work outside the
         kernel.
         """
         q, k, v = (aligned(x) for x in (q, k, v))

@@ -78,7 +78,7 @@ class Certificate(NamedTuple):
 
 
 class Bench:
-    """What all runs have in common: the documents, the seed, and the batch of every step."""
+    """The documents, the seed, and the batch of every step, which are the same in all runs."""
 
     def __init__(
         self, train: Encoded, classes: int, seed: int, steps: int, told: Callable[[], object]

@@ -23,7 +23,7 @@ Trained = Learner[TextClassifier]
 
 
 class Published(NamedTuple):
-    """What the source reports about a model."""
+    """The figures that the source reports about a model."""
 
     accuracy: float
     seconds: float

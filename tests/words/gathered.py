@@ -18,7 +18,7 @@ FOLDERS = ("attention_spec", "docs", "examples", "implementations", "oracles", "
 GENERATED = "implementations/ledger/matrix.md"  # from ledgers and certificates
 INTERNAL = "spec/certification/"  # only what it prints is read
 LEDGER = "implementations/ledger/"
-RAISING = ("implementations/", "oracles/")  # only their messages are read, but for the ledger
+EXAMPLES = ("implementations/", "oracles/")  # of their strings only messages are read
 
 CODE = re.compile(r"^```(python|toml|diff|yaml)\n.*?^```", re.MULTILINE | re.DOTALL)
 BLOCKS = re.compile(r"\n\s*\n|^\s*(?:[-*+>]|\d+\.)\s+|\s*\|\s*|^```.*$", re.MULTILINE)
@@ -56,11 +56,10 @@ def texts(path: str, source: str) -> Iterator[str]:
         yield from values(tomllib.loads(source))
     elif path.endswith(".json"):
         yield from values(json.loads(source))
-    elif path.startswith(RAISING) and not path.startswith(LEDGER):
-        yield from messages(ast.parse(source))
     else:
         tree = ast.parse(source)
-        yield from constants(tree)
+        program = path.startswith(EXAMPLES) and not path.startswith(LEDGER)
+        yield from messages(tree) if program else constants(tree)
         yield from () if path.startswith(INTERNAL) else docstrings(tree)
 
 
