@@ -6,7 +6,7 @@ from typing import Any
 
 from spec import CLAUSES
 from spec.certification.diagnosing.evidence import Evidence
-from spec.certification.diagnosing.leads import Lead
+from spec.certification.diagnosing.leads import DEPENDS, GOES, Lead
 from spec.certification.diagnosing.table import calls
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause
@@ -26,7 +26,7 @@ LOOKED = 200  # problems drawn of each, until enough lie inside
 ENOUGH, SOME = 20, 5  # of those held to the definition, and of each other clause
 FEW = 20  # fewer of these tell no share
 THIRD = 1 / 3  # of fresh problems inside of a cause is wrong, at least
-IN_TIME = (" after ", "earlier calls", "from call to call")  # what no problem shows by itself
+IN_TIME = (" after ", DEPENDS, GOES)  # what no problem shows by itself
 
 
 def compared(kind: Kind, cause: Cause) -> tuple[Clause, ...]:

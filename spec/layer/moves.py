@@ -96,9 +96,10 @@ def idle(problem: LayerProblem) -> Array:
     return np.asarray(definition.inside(problem).idle.all(axis=1))
 
 
-def columns(heads: Array, D: int) -> Array:
-    """The columns of some heads, D for each."""
-    return np.asarray((heads[:, None] * D + np.arange(D)).reshape(-1))
+def columns(heads: Array, D: int, within: Array | None = None) -> Array:
+    """The columns of some heads of width D; within: which of each, None for all."""
+    within = np.arange(D) if within is None else within
+    return np.asarray((heads[:, None] * D + within).reshape(-1))
 
 
 def of_columns(problem: LayerProblem, index: Array, keys: Array, count: int) -> LayerProblem:
@@ -121,7 +122,7 @@ def sized(problem: LayerProblem, A: int, H: int) -> LayerProblem:
     """The problem with other sizes: its heads and their columns again and again, or some."""
     if (problem.A, problem.H) == (A, H) or problem.own_widths or problem.key_heads != problem.H:
         return problem
-    heads, within = np.arange(H) % problem.H, np.arange(A // H) % problem.D
-    index = (heads[:, None] * problem.D + within).reshape(-1)
+    heads = np.arange(H) % problem.H
+    index = columns(heads, problem.D, np.arange(A // H) % problem.D)
     of_batches = (np.arange(problem.B)[:, None] * problem.H + heads).reshape(-1)
     return of_columns(problem.part("BH", of_batches), index, index, H)

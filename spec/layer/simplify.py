@@ -44,7 +44,7 @@ def heads(problem: LayerProblem) -> Iterator[LayerProblem]:
         keys = moves.columns(np.repeat(np.arange(G), H // G), D)
         yield moves.of_columns(problem, np.arange(problem.A), keys, H)
     for index in kept(D):
-        own, keys = ((np.arange(n)[:, None] * D + index).reshape(-1) for n in (H, G))
+        own, keys = (moves.columns(np.arange(n), D, index) for n in (H, G))
         yield moves.of_columns(problem, own, keys, H)
 
 

@@ -14,6 +14,8 @@ from tests.night import deep
 from tests.shell import FEW, NO_CAUSES, certify, run
 from tests.targets import LONG
 
+CALLED = r", last called for the output of B=\d+ .* M=(\d+) .*?, float32"
+
 
 @pytest.mark.parametrize("name", ["aborts", "hangs"])
 def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
@@ -116,7 +118,7 @@ def test_a_crash_in_a_clause_is_that_clauses_verdict(words, tmp_path):
     file = tmp_path / "c.json"
     done = certify("crashes_when_long", "--clause", "A,V,P", "--json", str(file), *words)
     assert done.returncode == 3
-    asked = r"the process died of SIGSEGV, last called for .* B=\d+ .* M=(\d+) .*, float32"
+    asked = f"the process died of SIGSEGV{CALLED}"
     found = json.loads(file.read_text())
     crashed = [v["message"] for v in found["verdicts"] if v["outcome"] == "crashed"]
     assert all(int(re.fullmatch(asked, message)[1]) > LONG for message in crashed)
@@ -242,9 +244,7 @@ def test_an_error_that_ends_a_device_is_no_refusal(tmp_path):
     done = run("certify", "loses.py:attend", *words, cwd=tmp_path)
     said = " ".join(done.stdout.split())
     assert done.returncode == 3, done.stdout + done.stderr
-    asked = r"exit code 1, last called for the output of B=\d+ .* M=(\d+) .*?, float32"
-    found = re.search(
-        asked + "; it printed last: spec.subject.DeviceLost: CUDA error: misaligned", said
-    )
+    last = "; it printed last: spec.subject.DeviceLost: CUDA error: misaligned"
+    found = re.search(f"exit code 1{CALLED}{last}", said)
     assert found, done.stdout
     assert int(found[1]) > LONG

@@ -37,7 +37,7 @@ def sink_counts_once_across_key_tiles(attention: Implementation, problem: Proble
 
         o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij))    for any M
 
-    A kernel that starts every tile, or the part of every device, with the sink counts it for each.
+    A kernel that starts each tile, or each device, with the sink counts it more than once.
     """
     sunk = near(problem)
 

@@ -81,7 +81,7 @@ def layer(
         call=wrapped.watched,
         answers=wrapped.kinds,
         differentiates=wrapped.kinds,
-        multiples=dict(zip(SIZED, sizes.values(), strict=False)),
+        multiples=dict(zip(SIZED, sizes.values(), strict=True)) if sizes else {},
         dtypes=known(dtypes or ("float64", "float32"), arrays),
         conventions=own | dict(conventions or getattr(build, "conventions", {})),
         origin=origin,

@@ -30,12 +30,11 @@ def sizes_of(found: Any) -> dict[str, int]:
     """The width and the number of heads of an object, by attribute; empty for anything else."""
     if inspect.isclass(found) or inspect.isroutine(found) or not callable(found):
         return {}
-    pairs = (next(((n, x) for n in names if (x := _number(found, n))), None) for names in _SIZES)
-    said = [pair for pair in pairs if pair]
-    return dict(said) if len(said) == len(_SIZES) and said[0][1] % said[1][1] == 0 else {}
-
-
-_SIZES = (WIDTH, HEADS)
+    first = [next((n for n in names if _number(found, n)), "") for names in (WIDTH, HEADS)]
+    if not all(first):
+        return {}
+    A, H = (_number(found, name) for name in first)
+    return dict(zip(first, (A, H), strict=True)) if A % H == 0 else {}
 
 
 def _number(found: Any, name: str) -> int:
