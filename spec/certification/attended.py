@@ -36,7 +36,8 @@ def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterat
     wanted = True
     try:
         with progress(stream) as shown, stopping(supervisor.stop):
-            supervisor.bench.report, supervisor.bench.announce = shown.report, shown.announce
+            bench = supervisor.bench
+            bench.report, bench.announce, bench.hint = shown.report, shown.announce, shown.hint
             yield
     except KeyboardInterrupt:
         wanted = False  # who has seen enough is shown no more

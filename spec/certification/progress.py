@@ -16,7 +16,7 @@ class Progress:
 
     def __init__(self, stream: TextIO, every: float) -> None:
         self.stream, self.every, self.live = stream, every, stream.isatty()
-        self.violated, self.said = 0, time.monotonic()
+        self.violated, self.said, self.began = 0, time.monotonic(), time.monotonic()
 
     def report(self, verdict: Verdict, done: int, total: int) -> None:
         """Another verdict."""
@@ -30,6 +30,11 @@ class Progress:
     def announce(self, words: str) -> None:
         """A line that stays."""
         self.write(f"{CLEAR * self.live}{words}\n")
+
+    def hint(self, words: str) -> None:
+        """A line that stays, and that nobody needs where the run is about to end."""
+        if time.monotonic() - self.began >= self.every:
+            self.announce(words)
 
     def write(self, text: str) -> None:
         """Something that is seen at once."""

@@ -49,6 +49,7 @@ SAID = {
     "answering": {"answering": True},
     "survey": {"survey": {}, "probed": {}, "order": "x"},
     "verdict": ANSWER,
+    "first": {"first": "the output is wrong", "order": "x"},
     "diagnosis": {"diagnosis": {}, "beside": 0.0, "order": "x"},
 }
 TURNS = [
@@ -57,7 +58,8 @@ TURNS = [
     (child(ready=False), {"probing", "unsuitable", "answering"}),
     (child(), {"answering", "verdict"}),
     (child(item=None), {"answering"}),
-    (child(item=CAUSES), {"answering", "diagnosis"}),
+    (child(item=CAUSES), {"answering", "first", "diagnosis"}),
+    (child(item=CAUSES, judged=True), {"answering", "diagnosis"}),
 ]
 
 

@@ -1,13 +1,18 @@
 """How far a certification is, for who watches and for who reads what was written."""
 
 import io
+from functools import partial
 
 import pytest
 
 from spec import CLAUSES
+from spec.certification import attended
 from spec.certification.judging.verdict import unrun
 from spec.certification.progress import progress
+from spec.certification.settings import Request
 from spec.certification.target.cost import Cost
+
+TARGET = "tests.targets:bottom_right"
 
 
 class Terminal(io.StringIO):
@@ -46,6 +51,23 @@ def test_a_line_that_is_announced_stays() -> None:
         with progress(stream, every=60) as shown:
             shown.announce("compiles about 80 programs")
         assert stream.getvalue().startswith(f"{written}compiles about 80 programs\n")
+
+
+def test_a_line_that_helps_to_wait_is_written_where_waiting_took_long() -> None:
+    for every, written in ((60, ""), (0, "first cause: none\n")):
+        with progress(stream := io.StringIO(), every) as shown:
+            shown.hint("first cause: none")
+        assert stream.getvalue() == written
+
+
+def test_the_first_cause_is_written_before_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attended, "progress", partial(progress, every=0))
+    request = Request(TARGET, profile="quick", dtypes=("float64",), clauses=("C1",))
+    found = attended.certified(request, stream := io.StringIO())
+    *_, before, last = stream.getvalue().splitlines()
+    assert not found.passed
+    assert before.startswith("   2/2")
+    assert last == f"first cause: {found.causes[0].told}"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from spec.certification.diagnosing.search import Search
 from spec.certification.diagnosing.table import calls
 from spec.certification.diagnosing.telling import Telling
 from spec.certification.judging.bounds import Bounds, group
-from spec.certification.judging.cause import Cause, Region
+from spec.certification.judging.cause import Cause, Heard, Region
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.plan import Item
 from spec.certification.judging.survey import Survey
@@ -85,10 +85,12 @@ def diagnosed(
     grades: Mapping[str, Grade],
     each: Each = one_by_one,
     alone: Alone = nobody,
+    heard: Heard = lambda _: None,
 ) -> Diagnosis:
     """Why the items that were violated are. failing: in reading order. grades: those granted.
 
-    each: who has many problems tried. alone: the target as it was before it was asked.
+    each: who has many problems tried. alone: the target as it was before it was asked. heard:
+    receives the first cause long before all of them are known.
     """
     profile, request = examiner.request.thoroughness, examiner.request
     compiled = programs()
@@ -99,10 +101,11 @@ def diagnosed(
     start = Outside(evidence, evidence, clauses, profile.examples, request.seed, bounds)
     must = [item for item in failing if clauses[item[0]].force == "must"]
     with np.errstate(all="ignore"):
-        searched = _searched(start, profile.diagnosis, Mending(examiner), failing)
+        searched = _searched(start, profile.diagnosis, Mending(examiner), failing, heard)
         mended = any(found.cause.lens for found in searched.search.found)
         if mended and not all(searched.met[item] for item in must):  # less is mended than it seems
-            searched = _searched(start, profile.diagnosis, Mending(examiner, shut=True), failing)
+            shut = Mending(examiner, shut=True)
+            searched = _searched(start, profile.diagnosis, shut, failing)
         search, met, seen = searched.search, searched.met, searched.seen
         said = {item: examiner.likewise(*item, x) for item, x in seen.items() if x is not None}
         telling = Telling(examiner, search, evidence, alone)
@@ -124,10 +127,14 @@ class _Searched(NamedTuple):
 
 
 def _searched(
-    start: Outside, seconds: float, mending: Mending, failing: Sequence[Item]
+    start: Outside,
+    seconds: float,
+    mending: Mending,
+    failing: Sequence[Item],
+    heard: Heard = lambda _: None,
 ) -> _Searched:
     """The causes that are found through some lenses, and which of them each item met."""
-    search = Search(start, seconds, mending)
+    search = Search(start, seconds, mending, heard)
     passed = search.run(failing)
     besides = [found_besides(search, found) for found in search.found]
     search.found += [found for found in besides if found is not None]

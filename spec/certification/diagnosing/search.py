@@ -19,7 +19,7 @@ from spec.certification.diagnosing.outside import Outside
 from spec.certification.diagnosing.separating import Split
 from spec.certification.diagnosing.table import CLEAR, COVERED, MAINLY, Table, distinct, empty
 from spec.certification.judging.bounds import Bounds
-from spec.certification.judging.cause import Cause
+from spec.certification.judging.cause import Cause, Heard
 from spec.certification.judging.plan import Item
 from spec.notation import Array
 
@@ -33,11 +33,11 @@ class Search:
     """The causes found so far, and what is known of the answers of a target.
 
     start: what is judged, as yet without causes. broken: a problem that breaks each item,
-    outside of causes or not. deadline: of the search.
+    outside of causes or not. deadline: of the search. heard: receives the first cause at once.
     """
 
-    def __init__(self, start: Outside, seconds: float, mending: Mending) -> None:
-        self.start, self.mending = start, mending
+    def __init__(self, start: Outside, seconds: float, mending: Mending, heard: Heard) -> None:
+        self.start, self.mending, self.heard = start, mending, heard
         self.evidence, self.bounds, self.kind = start.evidence, start.bounds, start.evidence.kind
         self.found: list[Found] = []
         self.rows: list[Row] = []
@@ -229,6 +229,8 @@ class Search:
             problems=(len(wrong), len(inside)),
             lens=lens,
         )
+        if not self.found:
+            self.heard(cause)
         self.found = [*(x for x in others if not x.within(cause)), Found(cause, lead, wrong)]
         self.bounds = self._without(self.found)
 

@@ -84,7 +84,7 @@ class Child:
 
     def explain(self, failing: Sequence[Item], grades: Mapping[str, Grade]) -> None:
         """Have it look for the causes of what is violated."""
-        self.item, self.judged = CAUSES, True
+        self.item, self.judged = CAUSES, False
         self.lap()
         self.tell({"explain": failing, "grades": dict(grades), "order": self._ordered()})
 

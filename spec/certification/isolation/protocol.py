@@ -31,11 +31,13 @@ BESIDE: Mapping[str, tuple[set[str], set[str]]] = {  # what stands beside a word
     "answering": (set(), set()),
     "survey": ({"probed", "order"}, {"cost"}),
     "verdict": ({"order"}, {"notes", "after"}),
+    "first": ({"order"}, set()),
     "diagnosis": ({"beside", "order"}, set()),
 }
 HELD: Mapping[str, Any] = {
     "loaded": bool,
     "unsuitable": str,
+    "first": str,
     "order": str,
     "notes": tuple[str, ...],
     "after": float,
@@ -92,6 +94,7 @@ def turn(child: Ordered, message: Mapping[str, Any]) -> str:
         "answering": child.loaded and child.sort is not None,
         "survey": child.loaded and child.sort is None,
         "verdict": child.ready and asked,
+        "first": child.ready and child.item == CAUSES and not child.judged,
         "diagnosis": child.ready and child.item == CAUSES,
     }
     if not due[word] or message.get("order", child.order) != child.order:

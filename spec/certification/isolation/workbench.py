@@ -16,6 +16,7 @@ from spec.certification.judging.plan import Item, Plan
 from spec.certification.judging.verdict import INTERFERED, Verdict, unrun
 from spec.certification.target.cost import Cost
 from spec.clause import Clause
+from spec.printable import printable
 
 Report = Callable[[Verdict, int, int], None]
 
@@ -32,6 +33,7 @@ class Workbench:
         self.crew, self.clauses = crew, clauses
         self.report: Report = lambda *_: None
         self.announce: Callable[[str], None] = lambda _: None
+        self.hint: Callable[[str], None] = lambda _: None
         self.lost: list[Crash] = []
         self.probed: Mapping[str, Any] | None = None
         self.plan = Plan(())
@@ -57,7 +59,7 @@ class Workbench:
                 child.run(item, self.plan.begin(item))
 
     def heard(self, child: Child, message: Mapping[str, Any]) -> None:
-        """What a child says that judges, or tries the target out before. Raises Interfered."""
+        """What a child says that probes, judges, or looks for causes. Raises Interfered."""
         if "probing" in message:
             read(lambda: child.probing(message["probing"]), "probing")
         elif "verdict" in message:
@@ -66,6 +68,9 @@ class Workbench:
             self._judged(child, verdict, message.get("after"))
             for note in message.get("notes", ()):
                 self.say(note, (verdict.clause, verdict.dtype))
+        elif "first" in message:
+            child.judged = True
+            self.hint(f"first cause: {printable(message['first'])}")
         else:
             self.crew.answering(child)
 

@@ -11,7 +11,8 @@
           process that is not to judge, at its end; else for each clause {"verdict": ..., "notes":
           what else was seen, "after": the seconds in which the target was asked for these}, and
           before that the verdict alone, if a counterexample is looked for, which is to end the
-          run; for causes {"diagnosis": ..., "beside": the seconds of copies that shared the work};
+          run; for causes {"diagnosis": ..., "beside": the seconds of copies that shared the work}
+          and, once before, {"first": the first cause in words};
           {"answering": true} once in a while, as long as it does
 
 Whatever the target prints goes to standard error, of a copy to one of its own. What it is asked
@@ -30,6 +31,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from typing import Any, TextIO
 
 from spec import rows
@@ -44,6 +46,7 @@ from spec.certification.isolation.guard import Crash, Guard
 from spec.certification.isolation.pristine import Pristine
 from spec.certification.isolation.sharing import in_two
 from spec.certification.judging.afresh import afresh
+from spec.certification.judging.cause import Cause
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
@@ -135,7 +138,8 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
         wanted = json.loads(line)
         if "explain" in wanted:
             failing = [(number, dtype) for number, dtype in wanted["explain"]]
-            found = diagnosed(examiner, failing, wanted["grades"], in_two, alone)
+            heard = partial(_first, told, wanted["order"])
+            found = diagnosed(examiner, failing, wanted["grades"], in_two, alone, heard)
             copies = os.times()  # that shared the work
             beside = copies.children_user + copies.children_system
             answer = {"diagnosis": found.to_json(), "beside": beside}
@@ -149,6 +153,11 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
         notes = examiner.witness.changed(f"while {number} was run", dtype)
         after = {"notes": notes, "after": examiner.witness.lap(), "order": order}
         _tell(told, {"verdict": verdict_to_json(verdict), **after})
+
+
+def _first(told: TextIO, order: str, cause: Cause) -> None:
+    """Tell the parent the first cause, for the person who waits for all of them."""
+    _tell(told, {"first": cause.told, "order": order})
 
 
 def _through(guarded: Guarded, ward: Ward | None) -> Guarded:

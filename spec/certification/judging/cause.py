@@ -3,7 +3,7 @@
 The region is what is left when all causes are taken out: its sentence can be asked for by `where`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +94,9 @@ class Cause:
         example = fields["counterexample"]
         fields["counterexample"] = example and counterexample_from_json(example)
         return Cause(**fields)
+
+
+Heard = Callable[[Cause], None]
 
 
 @dataclass(frozen=True)
