@@ -96,8 +96,9 @@ class Kind:
     twists: problems with an option changed. mistakes: the known bugs by name. load: the record of a
     function or a class that is plugged in.
     under: a record with declared conventions as one that follows the defaults. telling: for each
-    convention, problems on which its choices differ and those of no other do. told_by: the clause
-    that detects it in addition to the definition. shows: conventions that are never declared, as
+    convention, problems on which its choices differ and those of no other do. telling_else: others
+    for a target that supports none of these. told_by: the clause that detects a convention in
+    addition to the definition. shows: conventions that are never declared, as
     problems in a dtype reveal them. precise: a problem that distinguishes float64 from float32.
     trivial: one in which neither rounds.
     similar: the known bugs that explain a failure. at_once: several bugs as one record, if
@@ -145,6 +146,7 @@ class Kind:
     twists: Simplification = with_other_options
     under: Callable[[Any, Mapping[str, str]], Any] = unchanged
     telling: Callable[[str], Mapping[str, Problems]] = nothing
+    telling_else: Callable[[str], Mapping[str, Problems]] = nothing
     told_by: Mapping[str, str] = field(default_factory=dict)
     shows: Callable[[Any, str], Mapping[str, str]] = nothing
     precise: Callable[[str], Any] | None = None

@@ -21,7 +21,7 @@ from spec.attention.plug.layouts import LAYOUTS
 from spec.attention.plug.lenses import LENSES
 from spec.attention.plug.narrowing import TILES, fitted, narrower
 from spec.attention.plug.spelling import SPELLINGS
-from spec.attention.plug.trials import core, kinds, of_many, square, telling
+from spec.attention.plug.trials import aligned, core, kinds, of_many, square, telling
 from spec.attention.plug.units import of_sums
 from spec.attention.record import Implementation
 from spec.attention.simplify import WAYS, twists
@@ -159,6 +159,7 @@ KIND: Kind = Kind(
     twists=twists,
     under=under,
     telling=telling,
+    telling_else=aligned,
     shows=of_sums,
     told_by={**dict.fromkeys(("lse-base", "lse-sink", "fully-masked-lse"), "A7"), "parts": "M22"},
     precise=lambda dtype: square(dtype, D=5),

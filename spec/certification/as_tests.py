@@ -23,7 +23,8 @@ from spec.kinds import kind_of
 from spec.notation import HALF, Grade
 from spec.printable import all_printable
 
-DECLARED = re.compile(r"--convention ([\w-]+)=(\S+)")
+CHOICE = r"--convention ([\w-]+)=([\w+-]+)"
+DECLARED = re.compile(rf"{CHOICE}(?:\s+{CHOICE})*")  # one or more, perhaps in two lines
 BEGUN: list[Target] = []  # the targets whose tests are being collected
 
 
@@ -135,7 +136,13 @@ def explained(failed: Sequence[Run], in_python: bool = True) -> str:
     for run in failed:
         by_target.setdefault(id(run.examiner), []).append(run)
     text = "\n\n".join("\n".join(_explained(found)) for found in by_target.values())
-    return DECLARED.sub(r'conventions={"\1": "\2"}', text) if in_python else text
+    return DECLARED.sub(_in_python, text) if in_python else text
+
+
+def _in_python(found: re.Match[str]) -> str:
+    """Options of the command line as an argument."""
+    inside = ", ".join(f'"{name}": "{choice}"' for name, choice in re.findall(CHOICE, found[0]))
+    return f"conventions={{{inside}}}"
 
 
 def _explained(failed: Sequence[Run]) -> Iterator[str]:

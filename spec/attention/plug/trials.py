@@ -94,6 +94,14 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
     }
 
 
+def aligned(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
+    """A problem for a function that takes neither masks nor windows.
+
+    Causality alone masks its first queries fully, if it is aligned with the last key.
+    """
+    return {"fully-masked": (core(dtype, N=8).but(causal=True),)}
+
+
 def eleven() -> tuple[Problem, ...]:
     """A problem of float32 whose scores and values are others where factors have 11 bits.
 

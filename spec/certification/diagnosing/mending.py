@@ -5,8 +5,9 @@ told with it, and what remains is judged through the lens, so that a second caus
 behind the first.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 from spec.certification.diagnosing.evidence import Evidence
@@ -39,13 +40,18 @@ class Mending:
         """In words, and seen through, each further lens that there is."""
         if self.shut:
             return
-        for name, choice in self.examiner.recognised.items():
-            if name not in self.choices:
-                choices = {**self.choices, name: choice}
-                yield f"correct under {declaring(name, choice)}", replace(self, choices=choices)
+        known = self.examiner.recognised.items()
+        left = [choice for choice in known if choice[0] not in self.choices]
+        yield from map(self._under, zip(left))
         for words in kind_of(self.examiner.raw.about).lenses:
             if words not in self.lenses:
                 yield f"correct if {words}", replace(self, lenses=(*self.lenses, words))
+        yield from map(self._under, combinations(left, 2))
+
+    def _under(self, found: Iterable[tuple[str, str]]) -> tuple[str, "Mending"]:
+        """In words, and seen through, some conventions more."""
+        more = dict(found)
+        return f"correct under {declaring(more)}", replace(self, choices={**self.choices, **more})
 
     def right(
         self, evidence: Evidence, lead: Lead, split: Split, table: Table

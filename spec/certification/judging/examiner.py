@@ -229,7 +229,7 @@ class Examiner:
 
     def _advice(self) -> tuple[str, ...]:
         """What conventions the implementation seems to follow, told from its most exact dtype."""
-        return tuple(f"{LOOKS} {declaring(*pair)}" for pair in self.recognised.items())
+        return tuple(f"{LOOKS} {declaring(dict([pair]))}" for pair in self.recognised.items())
 
     @cached_property
     def recognised(self) -> Mapping[str, str]:

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from spec.certification.judging.verdict import ASKED, Verdict
-from spec.certification.ledger.causes import WIDTH
+from spec.certification.ledger.causes import TYPED, WIDTH
 from spec.certification.ledger.findings import Findings, grouped
-from spec.certification.target.recognising import LOOKS
 
 NUMBERS = re.compile(r"\d+(?:[^\w\n]+\d+)*")  # a number, or several with signs alone between them
 
@@ -28,8 +27,8 @@ def remarks(certificate: Findings) -> str:
 
 def advice(certificate: Findings) -> str:
     """What the target looks like as a whole, and how to declare it; a cause may say so as well."""
-    known = " ".join(cause.lens for cause in certificate.causes)
-    return "\n".join(x for x in certificate.advice if x.removeprefix(LOOKS) not in known)
+    known = {x for cause in certificate.causes for x in TYPED.findall(cause.lens)}
+    return "\n".join(x for x in certificate.advice if not {*(TYPED.findall(x) or [x])} <= known)
 
 
 def _violated(certificate: Findings) -> Iterator[str]:

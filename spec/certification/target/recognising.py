@@ -37,12 +37,17 @@ def recognised(
     chosen = {**raw.chosen, **declared}
     mine = kind.under(raw, chosen)
     found: dict[str, str] = {}
+    others = kind.telling_else(dtype)
+
+    def supported(problems: Iterable[Any]) -> list[Any]:
+        fitted = [kind.fitted(mine, x) for x in problems if x.dtype in raw.dtypes]
+        return [x for x in fitted if mine.kinds_of(x) <= mine.answers]
+
     for name, problems in kind.telling(dtype).items():
         known = {**chosen, **found}  # who is told one may need no other
         told_by = (kind.definition, kind.told_by.get(name, kind.definition))
         clauses = [CLAUSES[x] for x in dict.fromkeys(told_by)]  # who is right in all else
-        fitted = [kind.fitted(mine, x) for x in problems if x.dtype in raw.dtypes]
-        asked = [x for x in fitted if mine.kinds_of(x) <= mine.answers]
+        asked = supported(problems) or supported(others.get(name, ()))
         if not asked or not all(c.binds(mine) for c in clauses) or right(clauses, known, asked):
             continue
         for choice in raw.choices[name]:
@@ -51,8 +56,10 @@ def recognised(
     return found
 
 
-def declaring(name: str, choice: str) -> str:
-    """A convention that was recognised, and how to declare it."""
-    word = f"{name}={choice}"
-    option = f'"{word}"' if " " in word else word
-    return f"the convention {word}: declare it with --convention {option} if it is meant"
+def declaring(choices: Mapping[str, str]) -> str:
+    """Conventions that were recognised, and how to declare them."""
+    words = [f"{name}={choice}" for name, choice in choices.items()]
+    options = " ".join(f'--convention "{x}"' if " " in x else f"--convention {x}" for x in words)
+    if len(words) == 1:
+        return f"the convention {words[0]}: declare it with {options} if it is meant"
+    return f"the conventions {' and '.join(words)}: declare them with {options} if they are meant"
