@@ -159,7 +159,7 @@ class WrappedLayer:
         """A new layer with the parameters of the problem."""
         with refusing():
             layer = self.of_layers.made(
-                lambda: self._made(problem), problem.dtype, self.library.device
+                lambda: self.made(problem), problem.dtype, self.library.device
             )
             self.of_layers.known(layer, problem, self.told)
             want = state_of(problem.parameters, self.told.in_full, problem.D)
@@ -180,7 +180,7 @@ class WrappedLayer:
         found: dict[str, Any] = self.of_layers.state(layer, self.told.in_full)
         return found
 
-    def _made(self, problem: LayerProblem) -> Any:
+    def made(self, problem: LayerProblem) -> Any:
         """A layer as it is made, with an output projection added if it has none."""
         if self.instance is not None:
             layer = copied(self.instance, problem)
