@@ -39,7 +39,7 @@ class Mending:
         """In words, and seen through, each further lens that there is."""
         if self.shut:
             return
-        for name, choice in self.examiner.recognised.items():
+        for name, choice in self.examiner.recognised.choices.items():
             if name not in self.choices:
                 choices = {**self.choices, name: choice}
                 yield f"correct under {declaring(name, choice)}", replace(self, choices=choices)
