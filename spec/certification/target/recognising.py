@@ -68,8 +68,8 @@ def recognised(raw: Subject, dtype: str, declared: Mapping[str, str], guard: Gua
         for choice in raw.choices[name]:
             after = {**known, name: choice}
             if choice != chosen[name] and right(clauses, after, asked):
-                pair = (guard(kind.under(raw, x)) for x in (known, after))
-                cost = _cost(f"{name}={choice}", *pair, dtype)
+                before, then = (guard(kind.under(raw, x)) for x in (known, after))
+                cost = _cost(f"{name}={choice}", before, then, dtype)
                 found |= {} if cost else {name: choice}
                 costly += [cost] if cost else []
     return Recognised(found, tuple(costly))
@@ -80,9 +80,10 @@ def _cost(convention: str, before: Any, after: Any, dtype: str) -> str:
     kind, fixed, spoiled = kind_of(before.about), list[str](), list[str]()
     for one, problems in {PLAIN: (kind.core(dtype),), **kind.kinds(dtype)}.items():
         if one == PLAIN or one in before.answers & after.answers:
-            passes = tuple(_passes(record, kind, problems) for record in (before, after))
-            where = {(False, True): fixed, (True, False): spoiled}.get(passes, [])
-            where += [one.removeprefix(TAKES)] if one.startswith(TAKES) else []
+            once, again = ([_passes(x, kind, problems) for x in (before, after)] for _ in range(2))
+            if once == again and one.startswith(TAKES):  # some answers come and go
+                fixed += [one.removeprefix(TAKES)] if once == [False, True] else []
+                spoiled += [one.removeprefix(TAKES)] if once == [True, False] else []
     if not spoiled:
         return ""
     fits = f"the convention {convention} fits {(*fixed, 'some problems')[0]}"
