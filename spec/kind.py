@@ -106,9 +106,10 @@ class Kind:
     words: what is special about a problem that a record is tried on. asked: its functions in words.
     coverage: the rows of a problem: tested, capped and silent ones (`spec.attention.rounding`), for
     clauses that count them. program: the function or class behind a record that this project made,
-    else None. known: the deviations of other people's targets. described: what a file says about
-    how a target is built and called, if the kind has such files. lenses: changes that might correct
-    an answer, in words, each with the changed record or None. telltale: functions that are wrong
+    else None. barred: raises Unsuitable for a record that answers and still cannot be tested, and
+    says what to do. known: the deviations of other people's targets. described: what a file says
+    about how a target is built and called, if the kind has such files. lenses: changes that might
+    correct an answer, in words, each with the changed record or None. telltale: functions wrong
     where another one is, each with that one. compares: for a function, the clauses that compare its
     answer to any problem with the definition.
     vocabulary: the words for problems; by default, those for options and lengths. pictures: what a
@@ -158,6 +159,7 @@ class Kind:
     asked: Mapping[str, str] = field(default_factory=lambda: ASKED)
     coverage: Callable[[Clause, Any, Any], Counted | None] = unknown
     program: Callable[[Any], Any] = unknown
+    barred: Callable[[Any, Guarded], None] = unknown
     described: Callable[[str, Any], Mapping[str, Any]] | None = None
     known: Known = field(default_factory=dict)
     lenses: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)

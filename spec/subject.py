@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn, Self
 
 # A convention of all targets with a backward pass: "none" is for one that only does inference.
@@ -24,7 +25,12 @@ class DeviceLost(BaseException):
 
 
 class Refused(Exception):
-    """An implementation does not support a problem; the message names its exception."""
+    """An implementation does not support a problem; the message names its exception.
+
+    given: the shapes of the options that are arrays, by their names in the call.
+    """
+
+    given: Mapping[str, str] = MappingProxyType({})
 
 
 class Raised(Refused):

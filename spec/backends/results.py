@@ -23,10 +23,11 @@ class WrongArray(Violation):
 
 
 @contextmanager
-def refusing() -> Iterator[None]:
-    """Turn an exception of what is called into `Refused`, with the first line that it says.
+def refusing(given: Callable[[], Mapping[str, str]] = dict) -> Iterator[None]:
+    """Turn an exception of a call into `Refused`, with the first line of its message.
 
-    `SystemExit` is one: who is called does not end who asks. Raises DeviceLost.
+    given: the shapes of its arguments, to be named where nothing else was called. `SystemExit`
+    is such an exception: a target does not end its judge. Raises DeviceLost.
     """
     try:
         yield
@@ -35,8 +36,10 @@ def refusing() -> Iterator[None]:
     except (Exception, SystemExit) as error:
         if lost(error):
             raise DeviceLost(first_line(error)) from None
-        refused = Refused if isinstance(error, NotImplementedError) else Raised
-        raise refused(f"{type(error).__name__}: {first_line(error)}") from error
+        kind = Refused if isinstance(error, NotImplementedError) else Raised
+        refused = kind(f"{type(error).__name__}: {first_line(error)}")
+        refused.given = given()
+        raise refused from error
 
 
 def lost(error: BaseException) -> bool:

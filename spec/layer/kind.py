@@ -8,6 +8,7 @@ from spec.layer.notation import LayerProblem
 from spec.layer.plug import layer, program
 from spec.layer.plug.conventions import under
 from spec.layer.plug.described import read
+from spec.layer.plug.dropping import steady
 from spec.layer.plug.instances import is_layer
 from spec.layer.plug.lenses import LENSES
 from spec.layer.plug.trials import apart, core, fitted, kinds, telling, trials
@@ -29,6 +30,7 @@ KIND = Kind(
     load=layer,
     told=is_layer,
     program=program,
+    barred=steady,
     described=read,
     known=KNOWN,
     lenses=LENSES,

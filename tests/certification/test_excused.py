@@ -62,8 +62,8 @@ def test_who_follows_another_convention_is_told_that_one_alone(
 ) -> None:
     """Others that go with it as they usually do need not be declared as well."""
     raw = implementation(target, backend="numpy")
-    assert recognised(raw, "float64", {}, unchanged) == found
-    assert recognised(raw, "float64", found, unchanged) == {}
+    assert recognised(raw, "float64", {}, unchanged).choices == found
+    assert recognised(raw, "float64", found, unchanged).choices == {}
 
 
 @pytest.mark.parametrize("window", CONVENTIONS["window-alignment"])

@@ -4,6 +4,7 @@ Every result is checked before its numbers are looked at (`results`).
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from spec.attention.notation import Problem
 from spec.attention.plug.formats import LYING, WHOLE, format_of, memory_of
 from spec.attention.plug.keeping import kept, written
 from spec.attention.plug.layouts import LAYOUTS, Layout
+from spec.attention.plug.shapes import shapes_of
 from spec.attention.plug.signature import Signature
 from spec.backends.library import Library
 from spec.backends.results import check, read, refusing, watched
@@ -153,10 +155,25 @@ class Wrapped:
     def _result(self, problem: Problem, arrays: list[Any], options: Mapping[str, Any]) -> Any:
         ordered, named = self.signature.arranged(arrays)
         asked = self.signature.keywords(problem, {**options, **self.counts(problem)})
-        with refusing():
+        with refusing(lambda: self._shapes(problem, ordered, {**named, **asked})):
             result = self.function(*ordered, **named, **asked)
         kept(self.library, self.layout.of(problem), problem, arrays)
         return result
+
+    def _shapes(
+        self, problem: Problem, ordered: list[Any], options: Mapping[str, Any]
+    ) -> Mapping[str, str]:
+        """The shapes of the options that are arrays, for a call that raised an exception."""
+        layout = self.layout.of(problem)
+        wanted = layout.shape(problem.dout.shape, "q")
+
+        def answers(changed: Mapping[str, Any]) -> bool:
+            with suppress(Exception, SystemExit):
+                result = self.signature.wanted(self.function(*ordered, **{**options, **changed}))
+                return tuple(result.shape) == wanted
+            return False
+
+        return shapes_of(self.signature, problem, options, answers)
 
     def _read(
         self,

@@ -40,7 +40,7 @@ class Mending:
         """In words, and seen through, each further lens that there is."""
         if self.shut:
             return
-        known = self.examiner.recognised.items()
+        known = self.examiner.recognised.choices.items()
         left = [choice for choice in known if choice[0] not in self.choices]
         yield from map(self._under, zip(left))
         for words in kind_of(self.examiner.raw.about).lenses:

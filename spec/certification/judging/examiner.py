@@ -28,7 +28,7 @@ from spec.certification.target.deviations import Deviations, known
 from spec.certification.target.loading import Target, load, resolved
 from spec.certification.target.precision import IN_SINGLE
 from spec.certification.target.probing import Probed, probed
-from spec.certification.target.recognising import LOOKS, declaring, recognised
+from spec.certification.target.recognising import Recognised, recognised
 from spec.certification.target.source import source_of
 from spec.certification.target.versions import versions_of
 from spec.clause import Clause
@@ -128,7 +128,7 @@ class Examiner:
             settled=tuple(verdict for verdict in bound.values() if verdict is not None),
             refusals=self.probed.refusals,
             notes=self.raw.notes + self.probed.notes + self.witness.changed("while it was probed"),
-            advice=self._advice(),
+            advice=self.recognised.advice,
             command=self.request.command(),
             programs=self.programs,
             versions=versions_of(self.raw.origin),
@@ -227,13 +227,9 @@ class Examiner:
             seconds=finding.seconds,
         )
 
-    def _advice(self) -> tuple[str, ...]:
-        """What conventions the implementation seems to follow, told from its most exact dtype."""
-        return tuple(f"{LOOKS} {declaring(dict([pair]))}" for pair in self.recognised.items())
-
     @cached_property
-    def recognised(self) -> Mapping[str, str]:
-        """Conventions that it seems to follow and nobody declared."""
+    def recognised(self) -> Recognised:
+        """Conventions that it seems to follow in its most exact dtype, and nobody declared."""
         dtype = self.probed.exact
         lost = self.offers - self.probed.by_dtype[dtype].answers
         narrowed = self.raw.but(answers=self.raw.answers - lost)

@@ -5,6 +5,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator
 
+from spec.backends.shapes import RAISED
 from spec.certification.judging.verdict import ASKED, Verdict
 from spec.certification.ledger.causes import TYPED, WIDTH
 from spec.certification.ledger.findings import Findings, grouped
@@ -72,7 +73,9 @@ def _left_out(certificate: Findings) -> Iterator[str]:
     keyed = (((r.what, r.direction, r.message), r.dtype) for r in refused)
     for (what, direction, message), dtypes in grouped(keyed).items():
         way = ", backward" if direction == "backward" else ""
-        yield f"unsupported: {what}{way} [{', '.join(dtypes)}]: {textwrap.shorten(message, 160)}"
+        text, ends, shapes = message.partition(RAISED)
+        said = f"{textwrap.shorten(text, 160)}{ends}{shapes}"
+        yield f"unsupported: {what}{way} [{', '.join(dtypes)}]: {said}"
     yield from _sometimes_refused(certificate)
     absent = [v for v in certificate.verdicts if v.outcome == "not offered"]
     needing = grouped((what, v.clause) for v in absent for what in v.message.split("; "))

@@ -37,10 +37,12 @@ def load(target: Target, request: Request, guard: Guarded = unchanged, tried: bo
 
     guard: what an implementation is seen through where it is tried out. tried: whether it is.
     Raises Unsuitable: nothing of that name, nothing that is called as its kind is,
-    or a result on a first small problem that is none of its kind.
+    a result on a first small problem that is none of its kind, or a record that its kind bars.
     """
     found: Any = resolved(target) if isinstance(target, str) else target
     record = _plugged(found, target, request, guard, tried)
+    if tried:
+        kind_of(record.about).barred(record, guard)
     return record.but(declares=of_itself(found, record, request.conventions))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from spec.backends.compiled import none
 from spec.backends.interpreting import interprets
+from spec.backends.shapes import raised_for
 from spec.certification.target.cost import Cost
 from spec.certification.target.precision import IN_SINGLE, in_single
 from spec.comparison import Violation
@@ -227,14 +228,16 @@ def _answering(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) ->
 
 
 def _always(found: Kind, record: Any, name: str, problems: tuple[Any, ...]) -> Refused | None:
-    """The first refusal, if every one of the problems is refused."""
-    first = None
+    """The first refusal, if every one of the problems is refused, with the shapes of all."""
+    refused = list[Refused]()
     for problem in problems:
         refusal = _refusal(found, record, name, problem)
         if refusal is None:
             return None
-        first = first or refusal
-    return first
+        refused.append(refusal)
+    first = next(iter(refused), None)
+    shapes = raised_for(refusal.given for refusal in refused) if first and first.given else ""
+    return type(first)(f"{first}{shapes}") if first and shapes else first
 
 
 def _refusal(found: Kind, record: Any, name: str, problem: Any) -> Refused | None:

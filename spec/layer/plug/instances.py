@@ -43,7 +43,7 @@ def _number(found: Any, name: str) -> int:
 
 
 def usable(found: Any, sizes: Mapping[str, int]) -> None:
-    """Raises Unsuitable: an object without sizes, or built with dropout or not batch_first."""
+    """Raises Unsuitable: an object without sizes, or one that was built without batch_first."""
     name = type(found).__name__
     if not sizes:
         if not inspect.isclass(found) and hasattr(found, "forward"):
@@ -52,10 +52,6 @@ def usable(found: Any, sizes: Mapping[str, int]) -> None:
         return
     if getattr(found, "batch_first", True) is False:
         raise Unsuitable(f"{name} was built without batch_first: build it with batch_first=True")
-    modules = found.modules() if hasattr(found, "modules") else ()
-    rates = [getattr(found, "dropout", 0), *(getattr(x, "p", 0) for x in modules)]
-    if rate := next((x for x in rates if type(x) is float and x > 0), 0):
-        raise Unsuitable(f"{name} was built with dropout {rate}: build it without")
 
 
 def copied(found: Any, problem: LayerProblem) -> Any:

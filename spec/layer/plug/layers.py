@@ -15,7 +15,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any
 
@@ -30,7 +30,7 @@ from spec.layer.plug.arrays import LayerArrays
 from spec.layer.plug.described import Description
 from spec.layer.plug.guessing import instead
 from spec.layer.plug.instances import answered, copied
-from spec.layer.plug.options import asking, constructed, flags, forms, kinds, making, masks
+from spec.layer.plug.options import asking, constructed, flags, forms, kinds, making, masks, shapes
 from spec.layer.state import mismatch, state_of
 from spec.notation import Array, Call
 from spec.subject import Refused
@@ -159,7 +159,7 @@ class WrappedLayer:
         """A new layer with the parameters of the problem."""
         with refusing():
             layer = self.of_layers.made(
-                lambda: self._made(problem), problem.dtype, self.library.device
+                lambda: self.made(problem), problem.dtype, self.library.device
             )
             self.of_layers.known(layer, problem, self.told)
             want = state_of(problem.parameters, self.told.in_full, problem.D)
@@ -180,7 +180,7 @@ class WrappedLayer:
         found: dict[str, Any] = self.of_layers.state(layer, self.told.in_full)
         return found
 
-    def _made(self, problem: LayerProblem) -> Any:
+    def made(self, problem: LayerProblem) -> Any:
         """A layer as it is made, with an output projection added if it has none."""
         if self.instance is not None:
             layer = copied(self.instance, problem)
@@ -215,7 +215,8 @@ class WrappedLayer:
         options = self.told.told(problem, arrays[0]) | self._options(problem, placed or {})
         if problem.arrays > self.told.inputs:
             raise Refused("it takes one input")
-        with refusing(), self.of_layers.mode(differentiated or problem.training):
+        masked = partial(shapes, problem, self._masks(problem), options)
+        with refusing(masked), self.of_layers.mode(differentiated or problem.training):
             if hasattr(layer, "train"):
                 layer.train(problem.training)
             result = layer(*arrays[: self.told.inputs], **options)

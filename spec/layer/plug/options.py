@@ -1,11 +1,12 @@
 """The options of a layer, by the names of torch.nn.MultiheadAttention or by its own."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from spec.backends.calling import Parameters, by_place
+from spec.backends.shapes import in_letters
 from spec.layer import moves
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.described import Description, Form, is_told
@@ -102,6 +103,14 @@ def masks(
         return np.logical_not(x) if true_attends and x.dtype == bool else x
 
     return {word: (name, written(x)) for word, (name, x) in found.items() if x is not None}
+
+
+def shapes(
+    problem: LayerProblem, words: Iterable[str], options: Mapping[str, Any]
+) -> Mapping[str, str]:
+    """The shapes of the masks among the options of a call, by their names there, in letters."""
+    sizes = {letter: getattr(problem, letter) for letter in "BHNM"}
+    return {word: in_letters(tuple(options[word].shape), sizes) for word in words}
 
 
 def forms(problem: LayerProblem, told: Mapping[str, Form]) -> dict[str, tuple[str, Array]]:
