@@ -82,7 +82,7 @@ def test_starts_of_one_side_alone_are_no_packing() -> None:
 def test_packed_arrays_have_no_other_layout(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["certify", "implementations.packed:attend", *NUMPY, "--layout", "lhd"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "attend takes arrays (tokens of all texts, heads, width): use --layout thd" in line
+    assert "attend takes arrays (tokens of all sequences, heads, width): use --layout thd" in line
     assert main(["certify", "implementations.dense:attend", *NUMPY, "--layout", "thd"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "use --layout bhld" in line

@@ -26,5 +26,5 @@ mask[0, :, :, 0] = mask[1, :, :, 1] = True
 jax.devices = lambda *_: [types.SimpleNamespace(platform="tpu")]
 value = query.at[:, 1].set(1.0)
 got = keras.ops.dot_product_attention(query, query, value, mask=mask)[1, 0, 0, 0].item()
-print(f"got {got}, want 1.0 (0.0 is the value that the first text may see)")
+print(f"got {got}, want 1.0 (0.0 is the value that the first sequence may see)")
 assert got == 1.0

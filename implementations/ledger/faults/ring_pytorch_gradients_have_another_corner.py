@@ -1,8 +1,8 @@
 """ring-attention-pytorch 0.5.20, ring_flash_attn: causal gradients do not match the output (N < M).
 
 The alignment of the forward pass is bottom-right (`triu(1 + qk_len_diff)`): the last query may
-attend to the last key. The corner of the backward pass is top-left (`triu(1)`): the first query may
-attend to the first key only. Expected: gradients of the output that was returned, as
+attend to the last key. The alignment of the backward pass is top-left (`triu(1)`): the first query
+may attend to the first key only. Expected: gradients of the output that was returned, as
 `default_attention` has them. Here the keys are equal and the values are 1 and 2, so that the second
 value contributes half of its size to the output.
 """

@@ -25,5 +25,5 @@ with torch.no_grad():
     )
 
 change = (one - other).abs().max().item()
-print(f"the second text changes with the first by: got {change:.3g}, want 0")
+print(f"the second sequence changes with the first by: got {change:.3g}, want 0")
 assert change == 0.0

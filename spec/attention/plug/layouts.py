@@ -137,7 +137,7 @@ def laid(layout: str, title: str, signature: Signature) -> Layout:
         if has(form)[what] != is_told:
             raise Unsuitable(f"layout {layout}: {title} takes {'' if is_told else 'no '}{what}")
     if packs and "block_table" in signature.carried:
-        words = f"{form.words}, and paged keys (pages, places, heads, width)"
+        words = f"{form.words}, and paged keys (pages, positions, heads, width)"
         form = replace(form, words=words, pages=Pages(swapped=True, packed=True))
     return form if form.pages is None else replace(form, pages=taken(form.pages, signature))
 
@@ -160,19 +160,19 @@ def of_places(layout: Layout, places: int) -> Layout:
     """The layout with pages of so many places alone."""
     assert layout.pages
     pages = replace(layout.pages, places=places)
-    return replace(layout, words=f"{layout.words}, {places} places to a page", pages=pages)
+    return replace(layout, words=f"{layout.words}, {places} positions to a page", pages=pages)
 
 
 HEADS = (Capability.SEVERAL, Capability.GROUPS)
-PACKED = Layout("(tokens of all texts, heads, width)", axes=3, swapped=True, packs=True)
+PACKED = Layout("(tokens of all sequences, heads, width)", axes=3, swapped=True, packs=True)
 PAGED: Mapping[str, Layout] = {
     "plhd": Layout(
-        "(batch, length, heads, width), and paged keys (pages, places, heads, width)",
+        "(batch, length, heads, width), and paged keys (pages, positions, heads, width)",
         swapped=True,
         pages=Pages(swapped=True),
     ),
     "phld": Layout(
-        "(batch, heads, length, width), and paged keys (pages, heads, places, width)",
+        "(batch, heads, length, width), and paged keys (pages, heads, positions, width)",
         pages=Pages(swapped=False),
     ),
 }

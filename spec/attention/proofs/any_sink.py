@@ -77,7 +77,7 @@ def gradients_of_scores_and_sink_sum_to_zero(factor: int = 1) -> Expr:
     return numerator(mean(g, s, t) - o * mean(1, s, t) - factor * power(t) / total(s, t) * o)
 
 
-@proved("any number of keys, any place to cut", more=1)
+@proved("any number of keys, any position of the cut", more=1)
 def one_part_has_the_sink(more: int = 0) -> Expr:
     """exp(lse) is that of two parts, of which one has the sink. In the control both have it."""
     (s,), (t, rest) = per_key("s"), numbers("t rest")

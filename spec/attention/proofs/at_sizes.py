@@ -115,7 +115,7 @@ def the_gradient_of_log_sum_exp_is_a_mean_of_keys(scaled: bool = True) -> Array:
     return residual(means, derivatives(definition.lse(problem).sum(), problem.q))
 
 
-@proved_at("2 queries, 3 keys, widths 2 and 2, one query idle", idle=0)
+@proved_at("2 queries, 3 keys, widths 2 and 2, one fully masked query", idle=0)
 def idle_queries_have_no_gradient(idle: int = 1) -> Array:
     """dq_i = 0 and o_i = 0 for an idle query i. The control looks at the other one."""
     problem = symbolic(forbidden=((1, 0), (1, 1), (1, 2)))
