@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.edition import OURS, THEIRS
 from spec.certification.judging.verdict import Counterexample, Verdict
-from spec.certification.ledger.causes import remedy
+from spec.certification.ledger.causes import hints, remedy
 from spec.certification.ledger.findings import Findings
 from spec.certification.ledger.remarks import advice
 from spec.certification.ledger.text import in_short, outcome
@@ -106,7 +106,8 @@ def _came(verdict: Verdict, certificate: Findings) -> Iterator[Element]:
     if found in SKIPPED:
         yield Element("skipped", message=_legal(f"{SKIPPED[found]}{verdict.message}"))
     elif found == "crashed":
-        yield Element("error", message=_legal(verdict.message), type=found)
+        message = "; ".join([verdict.message, *_explained(verdict, certificate)])
+        yield Element("error", message=_legal(message), type=found)
     elif found == "violated":
         message, text = failure(verdict, certificate)
         element = Element("failure", message=_legal(message), type=found)
@@ -119,11 +120,17 @@ def failure(verdict: Verdict, certificate: Findings) -> tuple[str, str]:
 
     Where no cause is known, the line has the first failure, and what the target looks like.
     """
-    causes = [certificate.causes[place] for place in verdict.causes]
-    said = [x for cause in causes for x in in_words(cause)]
+    said = [*_explained(verdict, certificate)]
     said = said or [verdict.message, *advice(certificate).splitlines()]
     lines = [verdict.message, *_example(verdict.counterexample)]
     return "; ".join(said), "\n".join(x for x in lines if x)
+
+
+def _explained(verdict: Verdict, certificate: Findings) -> Iterator[str]:
+    """The causes of a failure."""
+    for cause in (certificate.causes[place] for place in verdict.causes):
+        yield from in_words(cause)
+        yield from hints(certificate, cause)
 
 
 def retold(path: str, told: Mapping[str, tuple[str, str]], mark: str) -> None:
