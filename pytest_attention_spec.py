@@ -5,12 +5,13 @@ K2-key_gradients_sum_to_zero-float32. Options of `attention-spec certify` may fo
 takes them out of those of pytest, so that other plugins and conftests do not see them.
 
 After a session in which clauses failed, be it with a target or by `parametrize_with_clauses`, their
-causes are printed once, in place of all failures one by one. Without such tests the plugin does
-nothing and imports nothing.
+causes are printed once, in place of all failures one by one, and stand in the file of `--junitxml`.
+Without such tests the plugin does nothing and imports nothing.
 """
 
+import shutil
 import sys
-import traceback
+import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from typing import Any
 import pytest
 
 REQUEST = pytest.StashKey[tuple[str, Any]]()  # the target as a person names it, and what is asked
-FAILED = pytest.StashKey[list[Any]]()  # the clauses that failed as tests, in this process
-EXPLAINED = pytest.StashKey[list[str]]()  # why they did
-OF_A_CLAUSE = ("attention-spec", "clause")  # a property of the report of a failing clause
+FAILED = pytest.StashKey[dict[str, Any]]()  # the clauses that failed as tests in this process
+EXPLAINED = pytest.StashKey[tuple[str, dict[str, tuple[str, str]]]]()  # why they did
+SHARED = pytest.StashKey[str]()  # a folder in which workers of pytest-xdist say what failed
+MARK = "attention-spec"  # the property of a failing clause, with its name
 APART = pytest.StashKey[bool]()  # this is the process in which tests are run
 
 
@@ -61,23 +63,11 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     named = config.getoption("--implementation") is not None
     if not named or APART in config.stash or hasattr(config, "workerinput"):
         return None
+    from attention_spec.certification.ending import exit_code
     from attention_spec.certification.watching import apart
 
     config.stash[APART] = True
-    return apart(lambda: _exit_code(config))
-
-
-def _exit_code(config: pytest.Config) -> int:
-    """That of all the rest, as pytest has it."""
-    try:
-        return int(config.hook.pytest_cmdline_main(config=config) or 0)
-    except pytest.UsageError as error:
-        for line in error.args:
-            print(f"ERROR: {line}\n", file=sys.stderr)
-        return int(pytest.ExitCode.USAGE_ERROR)
-    except BaseException:
-        traceback.print_exc()
-        return int(pytest.ExitCode.INTERNAL_ERROR)
+    return apart(lambda: exit_code(config))
 
 
 def pytest_collection(session: pytest.Session) -> bool | None:
@@ -104,46 +94,78 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     """Note which clauses fail as tests, however these were made."""
     report, run = (yield), _run_of(item)
     if run is not None and report.when == "call" and report.failed:
-        item.config.stash.setdefault(FAILED, []).append(run)
-        report.user_properties.append(OF_A_CLAUSE)
+        item.config.stash.setdefault(FAILED, {})[item.nodeid] = run
+        item.user_properties.append((MARK, item.nodeid))  # of all reports to come, and of this
+        report.user_properties.append((MARK, item.nodeid))
     return report
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_report_teststatus(
-    report: pytest.TestReport | pytest.CollectReport, config: pytest.Config
-) -> tuple[str, str, str] | None:
+def pytest_report_teststatus(report: Any, config: pytest.Config) -> tuple[str, str, str] | None:
     """Count a failing clause apart from other failures; -v prints each in full, as pytest does."""
-    properties = map(tuple, getattr(report, "user_properties", ()))
-    if OF_A_CLAUSE not in properties or config.get_verbosity() > 0:
-        return None
-    return ("failing clauses", "F", "FAILED") if report.failed else None
+    names = [name for name, _ in getattr(report, "user_properties", ())]
+    counts = MARK in names and report.when == "call" and config.get_verbosity() <= 0
+    return ("failing clauses", "F", "FAILED") if counts else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Explain the failures; a worker of pytest-xdist sends what it found to its controller."""
-    if failed := session.config.stash.get(FAILED, []):
-        in_python = session.config.getoption("--implementation") is None
-        said = sys.modules[type(failed[0]).__module__].explained(failed, in_python)
-        session.config.stash.setdefault(EXPLAINED, []).append(said)
-        if hasattr(session.config, "workeroutput"):
-            session.config.workeroutput[OF_A_CLAUSE[0]] = said
+    """Explain the failures, once the file that --junitxml asks for is written."""
+    config, failed = session.config, session.config.stash.get(FAILED, {})
+    is_worker = hasattr(config, "workerinput")
+    failed = _of_all_workers(session, failed) if is_worker else failed
+    if failed:
+        module = sys.modules[type(next(iter(failed.values()))).__module__]
+        in_python = config.getoption("--implementation") is None
+        config.stash[EXPLAINED] = module.explained(failed, in_python)
+        if is_worker:
+            config.workeroutput[MARK] = config.stash[EXPLAINED]  # type: ignore[attr-defined]
+    path = config.getoption("xmlpath", None)
+    if EXPLAINED in config.stash and path and not is_worker:
+        from attention_spec.certification.ledger.junit import retold
+
+        retold(path, config.stash[EXPLAINED][1], MARK)
+    shutil.rmtree(config.stash.get(SHARED, ""), ignore_errors=True)
+
+
+def _of_all_workers(session: pytest.Session, failed: dict[str, Any]) -> dict[str, Any]:
+    """What failed in any worker of pytest-xdist, for the last one that ends; nothing before."""
+    if not (found := {x.nodeid: run for x in session.items if (run := _run_of(x)) is not None}):
+        return {}
+    from attention_spec.certification.ending import failed_in_all
+
+    given = session.config.workerinput  # type: ignore[attr-defined]
+    workers = given["workerid"], given["workercount"]
+    names = failed_in_all(given.get(MARK, ""), *workers, failed)
+    return {name: run for name, run in found.items() if name in names}
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """Take what a worker explained."""
-    if said := getattr(node, "workeroutput", {}).get(OF_A_CLAUSE[0]):
-        node.config.stash.setdefault(EXPLAINED, []).append(said)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist where to say what failed in it."""
+    if SHARED not in node.config.stash:
+        node.config.stash[SHARED] = tempfile.mkdtemp(prefix=f"{MARK}-")
+    node.workerinput[MARK] = node.config.stash[SHARED]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: Any) -> None:
+    """Take what a worker explained: the last one has most. Nobody waits for one that crashed."""
+    stash = node.config.stash
+    found = getattr(node, "workeroutput", {}).get(MARK)
+    if found and len(found[1]) >= len(stash.get(EXPLAINED, ("", {}))[1]):
+        stash[EXPLAINED] = found
+    if error:
+        from attention_spec.certification.ending import note
+
+        note(stash[SHARED], node.gateway.id)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print why clauses fail, once."""
-    explained: list[str] = config.stash.get(EXPLAINED, [])
-    for said in dict.fromkeys(explained):
+    if EXPLAINED in config.stash:
         terminalreporter.section("why clauses fail (-v prints every failure)")
-        terminalreporter.write_line(said)
+        terminalreporter.write_line(config.stash[EXPLAINED][0])
 
 
 def _run_of(item: pytest.Item) -> Any:
@@ -156,8 +178,8 @@ def _run_of(item: pytest.Item) -> Any:
 
 def pytest_report_collectionfinish(items: list[pytest.Item]) -> list[str]:
     """The conventions that hold because the target says so: as a certificate begins."""
-    first = next((item for item in items if isinstance(item, Clause)), None)
-    declares = first.run.examiner.raw.declares if first else {}
+    found = [item.run.examiner.raw.declares for item in items if isinstance(item, Clause)]
+    declares = found[0] if found else {}
     said = ", ".join(f"{name}={value}" for name, value in declares.items())
     return [f"under conventions it declares itself: {said}"] * bool(said)
 

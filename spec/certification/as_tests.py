@@ -7,7 +7,7 @@ def test_clause(run): run()
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,8 @@ from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.plan import granted
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import causes, counterexamples
+from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.junit import failure
 from spec.certification.ledger.remarks import advice
 from spec.certification.target.loading import Target, resolved
 from spec.kinds import kind_of
@@ -33,7 +35,7 @@ def _first(told: str) -> str:
     return told.partition("\n")[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """One clause in one dtype as a test: calling it raises AssertionError where it is broken."""
 
@@ -46,6 +48,10 @@ class Run:
     def id(self) -> str:
         """As `K2-key_gradients_sum_to_zero-float32`."""
         return f"{self.examiner.clauses[self.number].id}-{self.dtype}"
+
+    def __repr__(self) -> str:
+        """The same: pytest shows it with each failure."""
+        return self.id
 
     @property
     def known(self) -> str | None:
@@ -95,7 +101,7 @@ def _told(verdict: Verdict) -> str:
     lines = [f"{verdict.clause} {verdict.name}, {verdict.dtype}: {verdict.message}"]
     lines += [verdict.likewise] * bool(verdict.likewise)
     if example is not None:
-        lines += [example.message, *example.looks_like, example.script]
+        lines += [example.message, example.script]  # `explained` says what all look like
     return "\n".join(lines)
 
 
@@ -127,16 +133,28 @@ def parametrize_with_clauses(
     return pytest.mark.parametrize("run", found, ids=[run.id for run in found])
 
 
-def explained(failed: Sequence[Run], in_python: bool = True) -> str:
-    """Why clauses fail as tests: for each target its causes, and the smallest example of each.
+def explained(
+    failed: Mapping[str, Run], in_python: bool = True
+) -> tuple[str, dict[str, tuple[str, str]]]:
+    """Why clauses fail as tests, for each target; then a line and more text for each test.
 
-    in_python: whether conventions are declared in Python, and not on the command line.
+    failed: by the names of the tests. in_python: whether conventions are declared in Python, and
+    not on the command line.
     """
-    by_target: dict[int, list[Run]] = {}
-    for run in failed:
-        by_target.setdefault(id(run.examiner), []).append(run)
-    text = "\n\n".join("\n".join(_explained(found)) for found in by_target.values())
-    return DECLARED.sub(_in_python, text) if in_python else text
+    by_target: dict[int, dict[str, Run]] = {}
+    for name, run in failed.items():
+        by_target.setdefault(id(run.examiner), {})[name] = run
+    parts, tests = list[str](), dict[str, tuple[str, str]]()
+    for runs_of_it in by_target.values():
+        found = _judged([*runs_of_it.values()])
+        parts.append("\n".join(_said(found)))
+        verdicts = {(v.clause, v.dtype): v for v in found.verdicts if v.outcome == "violated"}
+        for name, run in runs_of_it.items():
+            if verdict := verdicts.get((run.number, run.dtype)):
+                tests[name] = failure(verdict, found)
+    written = (lambda text: DECLARED.sub(_in_python, text)) if in_python else str
+    told = {name: (written(line), written(more)) for name, (line, more) in tests.items()}
+    return written("\n\n".join(parts)), told
 
 
 def _in_python(found: re.Match[str]) -> str:
@@ -145,12 +163,15 @@ def _in_python(found: re.Match[str]) -> str:
     return f"conventions={{{inside}}}"
 
 
-def _explained(failed: Sequence[Run]) -> Iterator[str]:
-    """The lines about one target: its failing clauses are tested again, and their causes sought."""
+def _judged(failed: Sequence[Run]) -> Certificate:
+    """The failing clauses of one target, tested again, and their causes."""
     examiner, numbers = failed[0].examiner, tuple(dict.fromkeys(run.number for run in failed))
     dtypes = tuple(dict.fromkeys(run.dtype for run in failed))
-    request = replace(examiner.request, clauses=numbers, dtypes=dtypes)
-    found = judged_here(failed[0].target, request)
+    return judged_here(failed[0].target, replace(examiner.request, clauses=numbers, dtypes=dtypes))
+
+
+def _said(found: Certificate) -> Iterator[str]:
+    """The lines about one target: its causes, and the smallest example of each."""
     count = len(found.causes)
     yield f"{found.name}: {count or 'no'} cause{'s' * (count != 1)} found"
     yield from (part for part in (advice(found), *causes(found)) if part)

@@ -53,8 +53,8 @@ def test_the_second_is_found_once_the_first_is_declared() -> None:
 
 
 def test_in_python_both_are_one_argument() -> None:
-    failed = [run for run in runs(aligned, **FEW) if run.failure()]
-    said = explained(failed)
+    failed = {run.id: run for run in runs(aligned, **FEW) if run.failure()}
+    said, _ = explained(failed)
     assert 'with conventions={"causal": "bottom-right", "fully-masked": "nan"} if' in " ".join(
         said.split()
     )

@@ -153,3 +153,16 @@ def test_a_clause_that_crashed_is_explained_by_a_cause_of_which_something_is_sai
     found = certificate(verdict("C2", "crashed"), diagnosis=Diagnosis((cause,)))
     judgement = Judgement("where causal, the process dies of SIGABRT", "fault", "It dies.")
     assert [*unjudged(found, [judgement])] == [f"nobody says what it is: {x}" for x in open_]
+
+
+def test_without_causes_the_first_ten_failures_stand_in_full_and_the_others_are_counted() -> None:
+    must = [f"A{n}" for n in range(1, 13)]
+    failing = [SHOULD, *must]
+    verdicts = [verdict(n, "violated", message=f"it is {n}") for n in failing]
+    text = str(certificate(*verdicts))
+    assert [line for line in text.splitlines() if line.startswith("    it is ")] == [
+        f"    it is {n}" for n in must[:10]
+    ]
+    assert "\n3 more clauses fail: --json FILE or --report FOLDER has all failures\n" in text
+    assert "more clause" not in str(certificate(*verdicts[:10]))
+    assert "\n1 more clause fails: " in str(certificate(*verdicts[:11]))

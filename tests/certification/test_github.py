@@ -87,6 +87,13 @@ def test_recommended_clauses_are_warnings_and_the_summary_has_a_row(repository):
     }
 
 
+def test_a_failure_without_a_cause_says_what_the_target_looks_like():
+    looks = "looks like the convention a=b: declare it with --convention a=b if it is meant"
+    found = certificate(verdict("A1", "violated", message="at (0, 0): got 1"), advice=(looks,))
+    error, _notice = told("\n".join(annotations("x", found)))
+    assert error[2] == f"at (0, 0): got 1%0A{looks}"
+
+
 def test_nothing_is_annotated_unless_it_is_asked_for(repository):
     done = run("certify", "sub/plain.py:attend", *FEW, "--clause", "A1", *NO_CAUSES, cwd=repository)
     assert done.returncode == 1

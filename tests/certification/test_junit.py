@@ -6,6 +6,8 @@ from xml.etree import ElementTree
 import pytest
 
 from spec import CLAUSES
+from spec.certification.diagnosing.diagnosis import Diagnosis
+from spec.certification.judging.cause import Cause
 from spec.certification.judging.verdict import OUTCOMES
 from spec.certification.ledger.junit import junit
 from spec.certification.target.probing import Refusal
@@ -133,6 +135,20 @@ def test_a_failure_without_a_cause_has_its_own_message_and_script(tmp_path):
     (failure,) = case(root, "tests.targets:elementwise", "K2")
     assert failure.get("message").startswith("at (")
     assert "\nimport numpy as np\n" in failure.text
+
+
+def test_without_a_cause_it_says_what_the_target_looks_like_and_a_crash_has_its_cause():
+    looks = "looks like the convention a=b: declare it with --convention a=b if it is meant"
+    cause = Cause(("causal",), "", "dies", clauses=("A1",), dtypes=("float32",))
+    diagnosis = Diagnosis((cause,), met={("A1", "float32"): (0,)})
+    verdicts = (
+        verdict("A1", "crashed", message="died of SIGSEGV"),
+        verdict("V2", "violated", message="at (0, 0): got 1"),
+    )
+    text = junit({"x": certificate(*verdicts, diagnosis=diagnosis, advice=(looks,))})
+    root = ElementTree.fromstring(text.encode())
+    assert root.find(".//failure").get("message") == f"at (0, 0): got 1; {looks}"
+    assert root.find(".//error").get("message") == "died of SIGSEGV; dies with causal"
 
 
 def test_an_incomplete_certificate_is_written_too(tmp_path):

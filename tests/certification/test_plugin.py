@@ -12,6 +12,7 @@ import pytest
 import pytest_attention_spec as plugin
 from spec.certification import as_tests
 from spec.certification.as_tests import Run
+from spec.certification.ending import failed_in_all, note
 from spec.certification.judging.verdict import Outcome
 from spec.certification.settings import Request
 from tests.certification.made import verdict
@@ -142,3 +143,12 @@ def test_a_failure_is_told_at_the_first_line_of_its_target() -> None:
     assert (Path(path), name) == (Path(crash.path), "A1")
     assert line is not None
     assert lines[line].startswith("def broken(")
+
+
+def test_the_last_worker_explains_what_failed_in_all_of_them(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    assert failed_in_all(folder, "gw0", 3, ["a"]) == set()
+    note(folder, "gw2")  # it crashed
+    assert failed_in_all(folder, "gw1", 3, ["b", "c"]) == {"a", "b", "c"}
+    for elsewhere in ("", f"{folder}/on/another/machine"):
+        assert failed_in_all(elsewhere, "gw0", 3, ["a"]) == {"a"}

@@ -35,11 +35,11 @@ PLAIN = ("-q", "-p", "no:cacheprovider", "-p", "pytest_attention_spec")
 FEW = ("--profile", "quick", "--dtype", "float64", "--clause", "A,C")
 
 
-def pytest_of(folder: Path, *words: str) -> list[str]:
+def pytest_of(folder: Path, *words: str, kernel: str = KERNEL, code: int = 1) -> list[str]:
     """What pytest prints in a folder with a kernel that has another causal alignment."""
-    (folder / "kernel.py").write_text(KERNEL)
+    (folder / "kernel.py").write_text(kernel)
     done = started(*PLAIN, *words, program=("-m", "pytest"), cwd=folder)
-    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
     return done.stdout.splitlines()
 
 
@@ -68,13 +68,6 @@ def test_the_decorator_explains_what_fails_in_python(tmp_path: Path) -> None:
 def test_the_plugin_explains_what_fails_on_the_command_line(tmp_path: Path) -> None:
     lines = pytest_of(tmp_path, "--implementation", "kernel.py:attend", *FEW)
     explained(lines, "--convention causal=bottom-right")
-
-
-def test_workers_explain_it_as_well(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text(TESTS.format(target="attend", right=True))
-    text = "\n".join(pytest_of(tmp_path, "-p", "xdist", "-n", "1"))
-    assert 'conventions={"causal": "bottom-right"}' in text
-    assert "failing clauses" in text
 
 
 def test_other_failures_stay_what_they_are_and_details_are_there(tmp_path: Path) -> None:

@@ -42,11 +42,16 @@ def _causes(certificate: Findings) -> Iterator[str]:
         wrong, seen = cause.problems
         first, *more = [x for x in (remedy(cause), cause.told) if x]
         lines = [filled(f"{place}. ", first), *(filled("   ", line) for line in more)]
-        hint = kind_of(certificate.about).hints.get(joined(cause.features), "")
-        hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else hint
-        lines += [filled("   ", hint)] * bool(hint and not cause.lens)
+        lines += [filled("   ", x) for x in hints(certificate, cause)]
         lines += [filled("   but for that, wrong as ", cause.besides)] * bool(cause.besides)
         yield "\n".join([*lines, filled("   ", f"{failing(cause)}; on {wrong} of {seen} problems")])
+
+
+def hints(certificate: Findings, cause: Cause) -> list[str]:
+    """What to do about a cause that nothing was seen to correct, if that is known."""
+    known = kind_of(certificate.about).hints.get(joined(cause.features), "")
+    hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else known
+    return [hint] if hint and not cause.lens else []
 
 
 def remedy(cause: Cause) -> str:

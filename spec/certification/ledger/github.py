@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from spec.certification.judging.verdict import Verdict
-from spec.certification.ledger.causes import ranges, remedy
+from spec.certification.ledger.causes import hints, ranges, remedy
 from spec.certification.ledger.findings import Findings, blocks, grouped
+from spec.certification.ledger.remarks import advice
 from spec.certification.ledger.text import applying, in_a_row, in_short
 
 MOST = 10  # annotations of a kind that GitHub shows for a step
@@ -45,10 +46,12 @@ def _errors(name: str, certificate: Findings) -> Iterator[tuple[str, str]]:
     for cause in certificate.causes:
         title = f"{name}: fails {ranges(cause.clauses)} [{', '.join(cause.dtypes)}]"
         example = cause.counterexample.message if cause.counterexample else ""
-        lines = (cause.told, remedy(cause), example)
+        lines = (cause.told, remedy(cause), *hints(certificate, cause), example)
         yield title, "\n".join(line for line in lines if line)
     unexplained = [v for v in certificate.verdicts if blocks(v) and not v.causes]
-    yield from _by_clause(f"{name}: fails", unexplained)
+    looks = advice(certificate).splitlines()
+    for title, message in _by_clause(f"{name}: fails", unexplained):
+        yield title, "\n".join([message, *looks])
     crashed = [v for v in certificate.verdicts if v.outcome == "crashed"]
     for message, numbers in grouped((v.message, v.clause) for v in crashed).items():
         yield f"{name}: crashed in {ranges([*dict.fromkeys(numbers)])}", message

@@ -4,6 +4,7 @@ What blocks a certificate is a `failure`, a crash an `error`. What blocks none i
 the reason: recommended clauses that fail, declared deviations, and whatever was not tested.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from xml.etree import ElementTree
@@ -12,8 +13,9 @@ from xml.etree.ElementTree import Element, SubElement
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.edition import OURS, THEIRS
 from spec.certification.judging.verdict import Counterexample, Verdict
-from spec.certification.ledger.causes import remedy
+from spec.certification.ledger.causes import hints, remedy
 from spec.certification.ledger.findings import Findings
+from spec.certification.ledger.remarks import advice
 from spec.certification.ledger.text import in_short, outcome
 from spec.clause import section_of
 from spec.kinds import kind_of
@@ -104,15 +106,51 @@ def _came(verdict: Verdict, certificate: Findings) -> Iterator[Element]:
     if found in SKIPPED:
         yield Element("skipped", message=_legal(f"{SKIPPED[found]}{verdict.message}"))
     elif found == "crashed":
-        yield Element("error", message=_legal(verdict.message), type=found)
+        message = "; ".join([verdict.message, *_explained(verdict, certificate)])
+        yield Element("error", message=_legal(message), type=found)
     elif found == "violated":
-        causes = [certificate.causes[place] for place in verdict.causes]
-        said = "; ".join(x for cause in causes for x in in_words(cause)) or verdict.message
-        failure = Element("failure", message=_legal(said), type=found)
-        example = verdict.counterexample
-        lines = [verdict.message, *_example(example)]
-        failure.text = _legal("\n".join(x for x in lines if x))
-        yield failure
+        message, text = failure(verdict, certificate)
+        element = Element("failure", message=_legal(message), type=found)
+        element.text = _legal(text)
+        yield element
+
+
+def failure(verdict: Verdict, certificate: Findings) -> tuple[str, str]:
+    """Why a clause fails, in a line, and the rest: its first failure and the smallest example.
+
+    Where no cause is known, the line has the first failure, and what the target looks like.
+    """
+    said = [*_explained(verdict, certificate)]
+    said = said or [verdict.message, *advice(certificate).splitlines()]
+    lines = [verdict.message, *_example(verdict.counterexample)]
+    return "; ".join(said), "\n".join(x for x in lines if x)
+
+
+def _explained(verdict: Verdict, certificate: Findings) -> Iterator[str]:
+    """The causes of a failure."""
+    for cause in (certificate.causes[place] for place in verdict.causes):
+        yield from in_words(cause)
+        yield from hints(certificate, cause)
+
+
+def retold(path: str, told: Mapping[str, tuple[str, str]], mark: str) -> None:
+    """Write the line and the rest of failing tests to a file that pytest has written.
+
+    told: by the value of the property `mark` of a test, which is then taken out.
+    """
+    path = os.path.expanduser(os.path.expandvars(path))
+    tree = ElementTree.parse(path)
+    for case in tree.iter("testcase"):
+        for properties in case.findall("properties"):
+            for one in properties.findall(f"property[@name='{mark}']"):
+                message, text = told.get(one.get("value", ""), ("", ""))
+                for element in case.findall("failure") if message else ():
+                    element.set("message", _legal(message))
+                    element.text = _legal(text)
+                properties.remove(one)
+            if not len(properties):
+                case.remove(properties)
+    tree.write(path, encoding="utf-8", xml_declaration=True)
 
 
 def in_words(cause: Cause) -> Iterator[str]:

@@ -10,6 +10,7 @@ from spec.certification.judging.verdict import ASKED, Verdict
 from spec.certification.ledger.causes import TYPED, WIDTH
 from spec.certification.ledger.findings import Findings, grouped
 
+SHOWN = 10  # failures without a cause
 NUMBERS = re.compile(r"\d+(?:[^\w\n]+\d+)*")  # a number, or several with signs alone between them
 
 
@@ -33,17 +34,26 @@ def advice(certificate: Findings) -> str:
 
 
 def _violated(certificate: Findings) -> Iterator[str]:
-    """Each clause that is violated for no known cause, its dtypes where the same is wrong."""
+    """Each clause that is violated for no known cause, its dtypes where the same is wrong.
+
+    The first few in full, those that should hold alone last; then how many more there are.
+    """
     violated = [v for v in by_clause(certificate) if v.outcome == "violated" and not v.causes]
+    violated.sort(key=lambda v: v.force == "should")
     # Of what blocks nothing, one message is enough.
     first = {v.clause: v.message for v in reversed(violated) if v.force == "should"}
     said = ((v, first.get(v.clause, v.message)) for v in violated)
     keyed = (((f"{v.clause} {v.name}", v.force, message), v.dtype) for v, message in said)
-    for (clause, force, message), dtypes in grouped(keyed).items():
+    found = [*grouped(keyed).items()]
+    for (clause, force, message), dtypes in found[:SHOWN]:
         soft = " (should)" if force == "should" else ""
         yield f"fails{soft}: {clause} [{', '.join(dtypes)}]"
         if not (soft and certificate.causes):
             yield textwrap.indent(textwrap.fill(message, WIDTH - 4), "    ")
+    shown = {clause for (clause, *_), _ in found[:SHOWN]}
+    if more := {clause for (clause, *_), _ in found} - shown:
+        fail = "clause fails" if len(more) == 1 else "clauses fail"
+        yield f"{len(more)} more {fail}: --json FILE or --report FOLDER has all failures"
 
 
 def _for_one_reason(certificate: Findings, outcome: str) -> Iterator[str]:
