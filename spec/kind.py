@@ -4,16 +4,13 @@ Loading, probing, testing, reduction and the certificate are the same for all ki
 differs is in one record, `Kind`. The default of each optional field claims nothing.
 """
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
-import numpy as np
-
+from spec.alike import alike, told
 from spec.clause import Clause
-from spec.comparison import Violation
 from spec.features import Vocabulary, of_class
 from spec.mistake import Mistake
 from spec.picture import Pictures, no_pictures
@@ -21,12 +18,10 @@ from spec.simplify import RECORDS, Simplification, with_other_options
 from spec.subject import Refused
 from spec.trial import broken
 
-MOST = 3  # known bugs that are named for a failure
-SECONDS = 2.0  # the time limit for trying the known bugs
-
 ASKED = {"backward": "gradients", "weights": "the weights", "call": "a watched call"}
 
 Guarded = Callable[[Any], Any]  # wraps a record while it is tried out
+Fits = Callable[[Any], bool]  # whether the record of a known bug fails where a target does
 Problems = tuple[Any, ...]
 Kinds = Mapping[str, Problems]
 Counted = tuple[int, int, int]
@@ -59,6 +54,11 @@ def unfitted(_: Any, problem: Any) -> Any:
 def never(_: Any) -> bool:
     """False: no target is detected as being of this kind."""
     return False
+
+
+def anywhere(_: Any) -> bool:
+    """True: nothing is known of other problems."""
+    return True
 
 
 def in_words(record: Any, problem: Any) -> list[str]:
@@ -101,8 +101,10 @@ class Kind:
     addition to the definition. shows: conventions that are never declared, as
     problems in a dtype reveal them. precise: a problem that distinguishes float64 from float32.
     trivial: one in which neither rounds.
-    similar: the known bugs that explain a failure. at_once: several bugs as one record, if
-    possible. calls: the lines of a script that shows a failure without this specification.
+    similar: the known bugs that explain a failure and fit other problems. at_once: several bugs as
+    one record, if possible. rounded: a known bug that rounds every step to the format of its arrays
+    as a record, if possible. calls: the lines of a script that shows a failure without this
+    specification.
     words: what is special about a problem that a record is tried on. asked: its functions in words.
     coverage: the rows of a problem: tested, capped and silent ones (`spec.attention.rounding`), for
     clauses that count them. program: the function or class behind a record that this project made,
@@ -152,7 +154,8 @@ class Kind:
     shows: Callable[[Any, str], Mapping[str, str]] = nothing
     precise: Callable[[str], Any] | None = None
     trivial: Callable[[str], Any] | None = None
-    similar: Callable[[Clause, Any, Any], tuple[str, ...]] | None = None
+    rounded: Callable[[Mistake], Any] = unknown
+    similar: Callable[[Clause, Any, Any, Fits], tuple[str, ...]] | None = None
     at_once: Callable[[Sequence[Mistake]], Any] = unknown
     calls: Callable[[Clause, Any, Mapping[str, str], Any], list[str] | None] = unknown
     words: Callable[[Any, Any], list[str]] = in_words
@@ -183,6 +186,17 @@ class Kind:
             for name, mistake in self.mistakes.items()
         }
 
+    @cached_property
+    def records(self) -> Callable[[str], tuple[Any, ...]]:
+        """The records of a known bug by its name: as it is, and with every step rounded."""
+
+        @cache
+        def named(name: str) -> tuple[Any, ...]:
+            rounded = self.rounded(self.mistakes[name])
+            return (self.subjects[name], *(() if rounded is None else (rounded,)))
+
+        return named
+
     def worded(self, function: str) -> str:
         """A function of a record in words."""
         return self.asked.get(function, function.replace("_", " "))
@@ -192,54 +206,18 @@ class Kind:
         function, problem = self.ask.get(name), self.fitted(record, problem)
         return function(record, problem) if function else getattr(record, name)(problem)
 
-    def looks_like(self, clause: Clause, record: Any, problem: Any) -> tuple[str, ...]:
-        """A line for each known bug, at most three, that explains a failure."""
+    def looks_like(
+        self, clause: Clause, record: Any, problem: Any, fits: Fits = anywhere
+    ) -> tuple[str, ...]:
+        """A line for each known bug, at most three, that explains a failure and fits others."""
         if self.similar is not None:
-            return self.similar(clause, record, problem)
+            return self.similar(clause, record, problem, fits)
         violation = broken(clause, record, problem)
         if violation is None:
             return ()
 
         def explains(mistake: Mistake) -> bool:
-            return alike(violation, clause, self.subjects[mistake.name], problem)
+            known = self.records(mistake.name)
+            return any(alike(violation, clause, x, problem) and fits(x) for x in known)
 
         return told(self.mistakes, explains)
-
-
-def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], bool]) -> tuple[str, ...]:
-    """A line for each known bug that explains a failure: at most MOST, within SECONDS."""
-    deadline = time.monotonic() + SECONDS
-    found: list[str] = []
-    for mistake in mistakes.values():
-        if len(found) == MOST or time.monotonic() > deadline:
-            break
-        if not mistake.harmless and explains(mistake):
-            found.append(mistake.line)
-    return tuple(found)
-
-
-def alike(violation: Violation | None, clause: Clause, record: Any, problem: Any) -> bool:
-    """Whether a record breaks the clause on a problem in the same way as `violation`."""
-    return violation is not None and _same(violation, _broken(clause, record, problem))
-
-
-def _broken(clause: Clause, record: Any, problem: Any) -> Violation | None:
-    """How a known bug breaks the clause; None if it does not, or raises another exception."""
-    if not clause.binds(record):
-        return None
-    try:
-        return broken(clause, record, problem)
-    except Exception:
-        return None
-
-
-def _same(one: Violation, other: Violation | None) -> bool:
-    """Whether two violations are the same: one number in one position, up to rounding."""
-    if other is None:
-        return False
-    if one.place is None or other.place is None:
-        return one.place is other.place and str(one) == str(other)
-    if one.place.index != other.place.index:
-        return False
-    got, said = one.place.got, other.place.got
-    return got == said or abs(got - said) <= one.place.budget or bool(np.isnan([got, said]).all())

@@ -4,6 +4,8 @@
     scores above 88         a query has such a score with a visible key, its bias included;
                             exp(88) is the end of float32, exp(11) that of float16
     scores beyond 50        above 50, or below -50
+    scores out of the range of exp   the exponentials of a query's scores add up to more than the
+                            format has, or to less than its smallest normal number
     scores 80 apart         the highest of a problem and the lowest; float32 hardly has exp(-80)
     scores of one query 80 apart   the same for the visible keys of one query
     biases of any kind      finite ones of an additive mask, or those of ALiBi slopes
@@ -168,6 +170,7 @@ WORDS: Mapping[str, Feature] = {
     **{f"scores above {x}": partial(magnitudes.above, x) for x in ABOVE},
     **{f"scores below {x}": partial(magnitudes.below, float(x)) for x in BELOW},
     **{f"scores beyond {x}": partial(magnitudes.beyond, x) for x in (11, 50, 30000)},
+    "scores out of the range of exp": magnitudes.out_of_exp,
     "scores 80 apart": magnitudes.apart,
     "scores of one query 80 apart": magnitudes.apart_in_a_row,
     "weights below 0.0001": magnitudes.small,

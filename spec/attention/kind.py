@@ -12,6 +12,7 @@ from spec.attention.explaining.showing import lines_of_calls
 from spec.attention.features import VOCABULARY
 from spec.attention.known import KNOWN
 from spec.attention.mistakes import MISTAKES
+from spec.attention.mistakes.making import IN_ITS_FORMAT
 from spec.attention.mistakes.making import at_once as program_of
 from spec.attention.notation import Problem
 from spec.attention.options import CAUSAL, MASK, PAIRS, Capability, together
@@ -95,6 +96,11 @@ def at_once(mistakes: Sequence[Mistake]) -> Implementation | None:
     return None if made is None else implementation(made, name=made.__name__, backend="numpy")
 
 
+def rounded(mistake: Mistake) -> Implementation | None:
+    """A mistake that computes in the format of its arrays; None where it cannot be."""
+    return at_once((mistake, IN_ITS_FORMAT))
+
+
 def coverage(clause: Clause, record: Implementation, problem: Problem) -> Counted | None:
     """The rows of a problem of section A: with gradients, where there are any."""
     differentiated = Capability.GRADIENTS in record.offers
@@ -127,7 +133,12 @@ ONE_MASK = (
     "If the target does not take {kind} masks, let it raise an exception for them, or test it with "
     '--where "no {mask}".'
 )
+OVERFLOW = (
+    "Subtract the maximum of each query's scores before exp, which overflows above 11 in float16, "
+    "88 in float32 and 709 in float64."
+)
 HINTS = {
+    "scores out of the range of exp": OVERFLOW,
     "an additive mask": ONE_MASK.format(kind="additive", mask="additive mask"),
     "a boolean mask": ONE_MASK.format(kind="boolean", mask="boolean mask"),
 }
@@ -164,8 +175,9 @@ KIND: Kind = Kind(
     told_by={**dict.fromkeys(("lse-base", "lse-sink", "fully-masked-lse"), "A7"), "parts": "M22"},
     precise=lambda dtype: square(dtype, D=5),
     trivial=lambda dtype: square(dtype, N=1, M=1),
-    similar=lambda _, record, problem: looks_like(KIND, record, problem),
+    similar=lambda _, record, problem, fits: looks_like(KIND, record, problem, fits),
     at_once=at_once,
+    rounded=rounded,
     calls=lines_of_calls,
     words=words,
     asked=FUNCTIONS,

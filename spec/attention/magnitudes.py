@@ -65,6 +65,20 @@ def apart_in_a_row(problem: Problem) -> bool:
     return bool((highest - lowest > 80).any())
 
 
+def out_of_exp(problem: Problem) -> bool:
+    """Whether the exponentials of a query's scores add up to too much for the format, or to naught.
+
+    Naught: less than the smallest normal number. Keys that are not seen do not count.
+    """
+    to, s = formats.FORMATS[problem.dtype], _scores(problem)
+    s = np.where(problem.allowed & np.isfinite(s), s, -np.inf)
+    top = s.max(axis=-1, initial=-np.inf)[~problem.idle]
+    if not top.size or not np.isfinite(top).all():
+        return False
+    logarithms = top + np.log(np.exp(s[~problem.idle] - top[:, None]).sum(axis=-1))
+    return bool((logarithms > np.log(to.max)).any() or (logarithms < np.log(to.tiny)).any())
+
+
 @lru_cache(maxsize=16)
 def _weights(problem: Problem) -> Array:
     """What keys weigh beside each other, whatever a sink takes."""

@@ -1,6 +1,7 @@
 """A natural first try is told its two causes on a page, each with a script that shows it."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -40,7 +41,7 @@ def test_a_natural_first_try_has_two_causes_on_a_page(first_try):
     assert done.stdout.startswith("attend: not certified, for 2 causes\n")
     assert "the output has the wrong dtype with no scale and not float64" in done.stdout
     assert "correct if the output is cast to the dtype of the queries" in done.stdout
-    assert "the output is NaN with a fully masked query" in done.stdout
+    assert re.search(r"the output is NaN (in \d+ of \d+ problems )?with a fully", done.stdout)
     assert "correct under the convention fully-masked=nan" in done.stdout
     written = json.loads((folder / "report" / "certificate.json").read_text())
     assert written["causes"][0]["features"] == ["a fully masked query"]

@@ -1,6 +1,7 @@
 """What is no attention function is certified by the same doors: layers, caches, records."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,8 @@ def test_a_wrong_layer_is_refuted_by_a_script_that_runs_alone(tmp_path: Path) ->
     target = "tests.targets.layers:HalfAsLoud"
     done = run("certify", target, *QUICK, *words)
     assert done.returncode == 1
-    assert "the output is wrong in all problems\n   fails 1 clause: L1" in done.stdout
+    said = r"the output is wrong in \d+ of \d+ problems\n   fails 1 clause: L1"
+    assert re.search(said, done.stdout)
     text = (tmp_path / "cause-1.py").read_text()
     assert "import spec" not in text
     assert "from spec" not in text

@@ -1,5 +1,6 @@
 """What a notebook shows of a certificate: `_repr_html_`, which needs no other package."""
 
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -47,7 +48,8 @@ def test_a_cause_is_shown_with_its_smallest_example():
     assert lines[1] == "clauses: 2 of 2 apply: 1 fail"
     assert lines[2].startswith("target: tests/targets/__init__.py:")
     assert lines[3].startswith("looks like: Uses a (1 - a) as the derivative of the softmax")
-    assert lines[4:6] == ["gradients are wrong with M > 1", "fails 1 clause: A2 [float32]"]
+    assert re.fullmatch(r"gradients are wrong in \d+ of \d+ problems with M > 1", lines[4])
+    assert lines[5] == "fails 1 clause: A2 [float32]"
     assert lines[6].startswith("at (0, 0, 0, 0): got 0, want -0.25")
     assert "import numpy as np" in lines[7]
     assert {tag for tag, _ in page.tags} == {

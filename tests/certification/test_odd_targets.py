@@ -3,6 +3,8 @@
 Those that exit are in `test_command_line_crashes`.
 """
 
+import re
+
 import pytest
 
 from tests.shell import FEW, run
@@ -56,7 +58,7 @@ def test_who_deletes_himself_is_judged(tmp_path):
     source = f"{RIGHT}os.remove(__file__)\ndel sys.modules[__name__]\n{ATTEND}"
     done = judged(tmp_path, f"{source}    return 2 * right(query, key, value, attn_mask)\n")
     assert done.returncode == 1
-    assert "the output is wrong in all problems\n" in done.stdout
+    assert re.search(r"the output is wrong in \d+ of \d+ problems\n", done.stdout)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,10 @@
 A mistake explains a failure if, wherever the implementation departs from the
 definition, it has the mistake's numbers, and the mistake departs nowhere else. One that goes by
 other conventions, to which the problem is another one, explains nothing.
+
+A mistake is computed in float64 first, as rounding must not hide it. An overflow shows in narrower
+formats alone, so it is computed in the format of the problem as well: as known mistakes compute,
+which add float16 up in float32, and as eager programs do, which round every step to float16.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,19 +15,25 @@ from typing import Any
 
 import numpy as np
 
+from spec.alike import told
 from spec.attention import definition, rounding
 from spec.attention.conventions import as_chosen
 from spec.attention.notation import Problem
 from spec.attention.record import Implementation
 from spec.comparison import Violation, close
-from spec.kind import Kind, told
+from spec.kind import Fits, Kind
 from spec.mistake import Mistake
 from spec.notation import Array
 from spec.subject import Refused, not_offered
 
 
-def looks_like(known: Kind, implementation: Implementation, problem: Problem) -> tuple[str, ...]:
-    """A line for each known mistake, at most three, that gives the same wrong answer."""
+def looks_like(
+    known: Kind, implementation: Implementation, problem: Problem, fits: Fits
+) -> tuple[str, ...]:
+    """A line for each known mistake, at most three, that gives the same wrong answer.
+
+    fits: whether the record of a mistake is wrong on other problems as the implementation is.
+    """
     got = answers(implementation, problem)
     wanted = {name: rounding.wanted(problem, name) for name in got}
     off = {name for name, x in got.items() if not close(x, *wanted[name])}
@@ -39,10 +49,22 @@ def looks_like(known: Kind, implementation: Implementation, problem: Problem) ->
 
     def explains(mistake: Mistake) -> bool:
         record = known.subjects[mistake.name]
-        same = means_the_same(*as_chosen(record.chosen).items())
-        return same and _alike(_said(record, exact), got, off, wanted)
+        if not means_the_same(*as_chosen(record.chosen).items()):
+            return False
+        ways = _ways(known, mistake, problem, exact)
+        return any(_alike(_said(x, put), got, off, wanted) and fits(x) for x, put in ways)
 
     return told(known.mistakes, explains)
+
+
+def _ways(
+    known: Kind, mistake: Mistake, problem: Problem, exact: Problem
+) -> Iterator[tuple[Implementation, Problem]]:
+    """The records of a mistake, each with the problem in a format in which it is computed."""
+    for record in known.records(mistake.name):
+        yield record, exact
+        if problem.dtype in record.dtypes and problem.dtype != exact.dtype:
+            yield record, problem
 
 
 def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Array]:

@@ -47,6 +47,16 @@ SPOILS: Mapping[str, Spoils] = {
 BESIDE = ("gradient", "training", "weights", "lse")  # where the forward pass stays correct
 Attend = Callable[[Given], Array]
 
+# What is made together with a mistake so that it does not compute float16 in float32.
+IN_ITS_FORMAT = Mistake(
+    "in_its_format",
+    "Rounds every step to the format of the arrays, as eager programs do.",
+    mistake.PLAUSIBLE,
+    target=None,
+    spoils="forward",
+    replaced={"read": lambda query, key, value: (query, key, value)},
+)
+
 
 def forward(given: Given, steps: Steps) -> Pass:
     """All results of the forward pass, in the dtype of the accumulators."""

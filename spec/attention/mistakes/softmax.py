@@ -54,7 +54,8 @@ def normalises_over_the_batch(s: Array, allowed: Array) -> Array:
 @wrong("weigh", incident="einsum-layer", where="scores beyond 50")
 def skips_the_maximum(s: Array, allowed: Array) -> Array:
     """Does not subtract the maximum before exp, which overflows float32 for scores above 88."""
-    return normalised(np.exp(forbid(s, allowed)))
+    e = np.exp(forbid(s, allowed))
+    return np.where(allowed.any(axis=-1, keepdims=True), e / e.sum(axis=-1, keepdims=True), 0)
 
 
 @wrong("weigh", incident="BUG-17", citation="uTensor/uTensor#176", where="scores below -50")

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.alike import alike
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import Found, Lead, Row, widened
 from spec.certification.diagnosing.search import RARELY, Search
@@ -23,7 +24,7 @@ from spec.certification.judging.bounds import Bounds
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.features import ASKED
-from spec.kind import Kind, alike
+from spec.kind import Kind
 from spec.mistake import Mistake
 from spec.notation import Array
 from spec.trial import broken
@@ -62,15 +63,15 @@ def _compared(
     Nearly always the likeliest one is enough. Problem by problem: what is known of the rounding
     errors of one is soon forgotten.
     """
-    names, subjects = _likeliest(search, lead, problems), search.kind.subjects
+    names, kind = _likeliest(search, lead, problems), search.kind
     failures: list[tuple[Failure, Any]] = []
     other: list[list[bool]] = []  # by problem, and by name
     for problem in problems:
         failures.append((search.evidence.failure(lead, problem), problem))
-        other.append([not _alike(subjects[name], *failures[-1]) for name in names[:1]])
+        other.append([not _alike(kind, name, *failures[-1]) for name in names[:1]])
     if np.any(other):
         for known, one in zip(other, failures, strict=True):
-            known += [not _alike(subjects[name], *one) for name in names[1:]]
+            known += [not _alike(kind, name, *one) for name in names[1:]]
     asked = zip(names, np.array(other).T, strict=False)  # it may be the first alone
     return failures, dict(asked)
 
@@ -127,7 +128,7 @@ def _at_once(kind: Kind, mistake: Mistake, failures: Failures, other: Array) -> 
     ordered = [failures[place] for place in np.argsort(~other, kind="stable")]
     for another in kind.mistakes.values() if other.any() else ():
         record = kind.at_once((mistake, another)) if another.where else None
-        if record is not None and all(_alike(record, *one) for one in ordered):
+        if record is not None and all(_is_as(record, *one) for one in ordered):
             return another
     return None
 
@@ -145,10 +146,15 @@ def does_as(evidence: Evidence, lead: Lead, line: str, problem: Any) -> bool:
     line: what is said of it; its name comes first.
     """
     failure = evidence.failure(lead, problem)
-    return _alike(evidence.kind.subjects[line.split(" ")[0]], failure, problem)
+    return _alike(evidence.kind, line.split(" ")[0], failure, problem)
 
 
-def _alike(record: Any, failure: Failure, problem: Any) -> bool:
+def _alike(kind: Kind, name: str, failure: Failure, problem: Any) -> bool:
+    """Whether a known mistake fails so, however it rounds."""
+    return any(_is_as(record, failure, problem) for record in kind.records(name))
+
+
+def _is_as(record: Any, failure: Failure, problem: Any) -> bool:
     return failure is not None and alike(failure[1], failure[0], record, problem)
 
 
@@ -171,7 +177,7 @@ def _likeliest(search: Search, lead: Lead, problems: Sequence[Any]) -> list[str]
     def explaining(problem: Any) -> list[str]:
         failure = search.evidence.failure(lead, problem)
         there = (name for name, where in bounds.items() if lead.within(where, problem))
-        return [name for name in there if _alike(kind.subjects[name], failure, problem)]
+        return [name for name in there if _alike(kind, name, failure, problem)]
 
     with closing(search.evidence.each(explaining, few)) as found:
         count = Counter(name for names in found for name in names)

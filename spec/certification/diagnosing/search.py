@@ -26,6 +26,7 @@ from spec.notation import Array
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 AGAIN = 20  # problems, at last, of a clause that holds answers to the definition
 MOST = 6  # causes: who has more is better told which they are by mending the first
+TRIES = 8  # of a problem that is rarely answered wrong: does it stay wrong?
 DOWN = 300  # problems at most on the way to a smaller one
 
 
@@ -175,6 +176,10 @@ class Search:
         others = [x for x in self.found if x not in causes]
         return self._table(leads[-1], like, self._without(others))
 
+    def _goes(self, lead: Lead) -> bool:
+        """Whether a failure comes and goes."""
+        return None in (self.evidence.failure(lead, lead.problem) for _ in range(TRIES))
+
     def _give_up(self, lead: Lead, failure: str) -> None:
         """No set of problems is told from others by who is put them again."""
         self.found = [*self.found, Found(Cause((), "", failure, clauses=lead.numbers), lead)]
@@ -211,14 +216,13 @@ class Search:
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
         """A cause beside others."""
         split = narrowed(self.evidence, lead, split, table, self._without(others))
-        if not split.columns and table.share(split) < RARELY:
+        if not split.columns and table.share(split) < RARELY and self._goes(lead):
             self._give_up(lead, GOES)
             return
         lead = usual(lead, [row for row in table.within(split) if row.how])
-        lens = self._mended(lead, split, table)
-        split = reach(self.evidence, lead, split, table) if lens else split
-        inside = table.within(split)
-        wrong = (*(row.problem for row in inside if row.how),)
+        if lens := self._mended(lead, split, table):
+            split = reach(self.evidence, lead, split, table)
+        wrong = (*(row.problem for row in table.within(split) if row.how),)
         cause = Cause(
             features=self.evidence.named(split.columns),
             asked=lead.asked,
@@ -226,7 +230,7 @@ class Search:
             drawn=lead.drawn,
             clauses=lead.numbers,
             beside=lead.numbers if lead.drawn else (),
-            problems=(len(wrong), len(inside)),
+            problems=(len(wrong), len(table.within(split))),
             lens=lens,
         )
         if not self.found:
@@ -236,8 +240,7 @@ class Search:
 
     def _mended(self, lead: Lead, split: Split, table: Table) -> str:
         """The lens through which what is wrong is right, if there is one; all is then seen so."""
-        found = self.mending.right(self.evidence, lead, split, table)
-        if found is None:
+        if (found := self.mending.right(self.evidence, lead, split, table)) is None:
             return ""
         words, self.mending, self.evidence = found
         self.rows = []

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from spec.certification.diagnosing.besides import does_as
@@ -24,6 +25,7 @@ from spec.trial import broken
 ALIKE = 6  # problems of either sort that a known mistake has to answer as the target does
 AGAIN = 64  # times that a problem is put whose answer comes and goes
 SMALLER = 600  # problems at most for making a counterexample smaller
+ELSE = "float32"  # the format in which known mistakes are tried that have not the target's
 
 
 @dataclass(frozen=True)
@@ -112,18 +114,17 @@ class Telling:
         wrong = [r for r in rows if r.how and not lead.within(alone, r.problem)][:ALIKE]
         right = [r for r in rows if not r.how][:ALIKE]
         subject = self.evidence.subjects[example.problem.dtype]
-        lines = kind.looks_like(lead.clauses[0], subject, example.problem)
-        fitting = (x for x in lines if self._fits(found, x.split(" ")[0], [*wrong, *right]))
-        return tuple(fitting)
+        fits = partial(self._fits, found, [*wrong, *right])
+        return kind.looks_like(lead.clauses[0], subject, example.problem, fits)
 
-    def _fits(self, found: Found, name: str, rows: Sequence[Row]) -> bool:
-        """Whether a known mistake is wrong on the rows that are, and right on the others."""
-        kind = self.search.kind
-        subject, formats = kind.subjects[name], kind.mistakes[name].dtypes
+    def _fits(self, found: Found, rows: Sequence[Row], known: Any) -> bool:
+        """Whether the record of a known mistake is wrong on the rows that are, and on no others."""
 
         def wrong(row: Row) -> bool:
-            dtype = row.problem.dtype
-            problem = row.problem if dtype in subject.dtypes else in_format(row.problem, formats[0])
-            return any(c.binds(subject) and broken(c, subject, problem) for c in found.lead.clauses)
+            problem = row.problem
+            if problem.dtype not in known.dtypes:
+                problem = in_format(problem, ELSE)
+            problem = problem.but(rounding=self.evidence.grades.get(problem.dtype, "strict"))
+            return any(c.binds(known) and broken(c, known, problem) for c in found.lead.clauses)
 
         return all(wrong(row) == bool(row.how) for row in rows)

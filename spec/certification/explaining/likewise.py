@@ -6,11 +6,12 @@ An adapter is not excused by what it calls, as it may do anything beside; its au
 from collections.abc import Iterator
 from typing import Any
 
+from spec.alike import alike
 from spec.certification.settings import Request
 from spec.certification.target.following import Listener
 from spec.certification.target.loading import load
 from spec.clause import Clause
-from spec.kind import Deviation, alike
+from spec.kind import Deviation
 from spec.kinds import kind_of
 from spec.subject import Subject, named
 from spec.trial import broken

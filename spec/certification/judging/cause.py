@@ -59,9 +59,12 @@ class Cause:
 
     @property
     def told(self) -> str:
-        """What is wrong, and where."""
-        where = f"with {joined(self.features)}" if self.features else "in all problems"
-        return f"{self.wrong} {where}"
+        """What is wrong, and where; and how often, if some problems there are answered right."""
+        wrong, inside = self.problems
+        often = f" in {wrong} of {inside} problems" if wrong < inside else ""
+        everywhere = "" if often else " in all problems"
+        where = f" with {joined(self.features)}" if self.features else everywhere
+        return f"{self.wrong}{often}{where}"
 
     @property
     def wrong(self) -> str:

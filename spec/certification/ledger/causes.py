@@ -39,12 +39,17 @@ def causes(certificate: Findings) -> Iterator[str]:
 def _causes(certificate: Findings) -> Iterator[str]:
     """A few lines for each cause."""
     for place, cause in enumerate(certificate.causes, start=1):
-        wrong, seen = cause.problems
         first, *more = [x for x in (remedy(cause), cause.told) if x]
         lines = [filled(f"{place}. ", first), *(filled("   ", line) for line in more)]
         lines += [filled("   ", x) for x in hints(certificate, cause)]
         lines += [filled("   but for that, wrong as ", cause.besides)] * bool(cause.besides)
-        yield "\n".join([*lines, filled("   ", f"{failing(cause)}; on {wrong} of {seen} problems")])
+        yield "\n".join([*lines, filled("   ", f"{failing(cause)}{_everywhere(cause)}")])
+
+
+def _everywhere(cause: Cause) -> str:
+    """On how many problems, where all are wrong; else the first sentence says of how many."""
+    wrong, inside = cause.problems
+    return f"; on all {inside} problems" if wrong and wrong == inside else ""
 
 
 def hints(certificate: Findings, cause: Cause) -> list[str]:

@@ -1,0 +1,54 @@
+"""Known bugs as explanations of a failure: those that break the same clause by the same number."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from spec.clause import Clause
+from spec.comparison import Violation
+from spec.mistake import Mistake
+from spec.trial import broken
+
+MOST = 3  # known bugs that are named for a failure
+SECONDS = 2.0  # the time limit for trying the known bugs
+
+
+def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], bool]) -> tuple[str, ...]:
+    """A line for each known bug that explains a failure: at most MOST, within SECONDS."""
+    deadline = time.monotonic() + SECONDS
+    found: list[str] = []
+    for mistake in mistakes.values():
+        if len(found) == MOST or time.monotonic() > deadline:
+            break
+        if not mistake.harmless and explains(mistake):
+            found.append(mistake.line)
+    return tuple(found)
+
+
+def alike(violation: Violation | None, clause: Clause, record: Any, problem: Any) -> bool:
+    """Whether a record breaks the clause on a problem in the same way as `violation`."""
+    return violation is not None and _same(violation, _broken(clause, record, problem))
+
+
+def _broken(clause: Clause, record: Any, problem: Any) -> Violation | None:
+    """How a known bug breaks the clause; None if it does not, or raises another exception."""
+    if not clause.binds(record):
+        return None
+    try:
+        return broken(clause, record, problem)
+    except Exception:
+        return None
+
+
+def _same(one: Violation, other: Violation | None) -> bool:
+    """Whether two violations are the same: one number in one position, up to rounding."""
+    if other is None:
+        return False
+    if one.place is None or other.place is None:
+        return one.place is other.place and str(one) == str(other)
+    if one.place.index != other.place.index:
+        return False
+    got, said = one.place.got, other.place.got
+    return got == said or abs(got - said) <= one.place.budget or bool(np.isnan([got, said]).all())

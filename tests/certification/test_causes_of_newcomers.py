@@ -1,0 +1,72 @@
+"""What newcomers get wrong is named, and no condition is said to decide that does not."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spec import about, certify
+from spec.certification.judging.cause import Cause
+from spec.certification.ledger.certificate import Certificate
+from spec.kinds import KINDS
+from spec.trial import broken
+from tests.targets import newcomers
+
+ATTENTION = KINDS["attention"]
+
+
+def names(cause: Cause) -> list[str]:
+    example = cause.counterexample
+    return [line.partition(" ")[0] for line in example.looks_like] if example else []
+
+
+def put(score: float, dtype: str) -> Any:
+    """A query with two keys, one of which has a score."""
+    core = ATTENTION.core(dtype)
+    key = np.zeros((1, 1, 2, 1))
+    key[..., 0, 0] = score
+    one, values = np.ones((1, 1, 1, 1)), np.array([[[[1.0], [2.0]]]])
+    return core.but(q=one, k=key, v=values, dout=0 * one)
+
+
+@pytest.fixture(scope="module")
+def leaves_the_maximum() -> Certificate:
+    return certify(
+        newcomers.leaves_the_maximum, profile="quick", dtypes=("float64", "float32", "float16")
+    )
+
+
+def test_a_softmax_without_the_maximum_is_one_cause_in_all_formats(
+    leaves_the_maximum: Certificate,
+) -> None:
+    (cause,) = leaves_the_maximum.causes
+    assert cause.features == ("scores out of the range of exp",)
+    assert {*cause.dtypes} == {"float64", "float32", "float16"}
+    assert names(cause) == ["skips_the_maximum"]
+    assert leaves_the_maximum.region.passed
+
+
+def test_a_condition_that_passing_problems_refute_says_how_often_it_holds(
+    leaves_the_maximum: Certificate,
+) -> None:
+    (cause,) = leaves_the_maximum.causes
+    wrong, inside = cause.problems
+    assert 0 < wrong < inside
+    lines = " ".join(str(leaves_the_maximum).split())
+    said = f"NaN in {wrong} of {inside} problems with scores out of the range of exp Subtract the"
+    assert said in lines
+
+
+@pytest.mark.parametrize(("score", "dtype"), [(100, "float32"), (12, "float16"), (800, "float64")])
+def test_a_known_bug_is_named_in_the_format_in_which_it_shows(score: float, dtype: str) -> None:
+    clause = about("attention")["A1"]
+    record = ATTENTION.load(newcomers.leaves_the_maximum, backend="numpy")
+    usual = put(score / 2, dtype)
+
+    def fits(known: Any) -> bool:
+        return broken(clause, known, usual) is None
+
+    lines = ATTENTION.looks_like(clause, record, put(score, dtype), fits)
+    assert [line.partition(" ")[0] for line in lines] == ["skips_the_maximum"]
+    assert ATTENTION.looks_like(clause, record, put(score, dtype), lambda _: False) == ()
+    assert ATTENTION.looks_like(clause, record, usual) == ()
