@@ -26,7 +26,6 @@ from spec.notation import Array
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 AGAIN = 20  # problems, at last, of a clause that holds answers to the definition
 MOST = 6  # causes: who has more is better told which they are by mending the first
-TRIES = 8  # of a problem that is rarely answered wrong: does it stay wrong?
 DOWN = 300  # problems at most on the way to a smaller one
 
 
@@ -176,10 +175,6 @@ class Search:
         others = [x for x in self.found if x not in causes]
         return self._table(leads[-1], like, self._without(others))
 
-    def _goes(self, lead: Lead) -> bool:
-        """Whether a failure comes and goes."""
-        return None in (self.evidence.failure(lead, lead.problem) for _ in range(TRIES))
-
     def _give_up(self, lead: Lead, failure: str) -> None:
         """No set of problems is told from others by who is put them again."""
         self.found = [*self.found, Found(Cause((), "", failure, clauses=lead.numbers), lead)]
@@ -216,7 +211,7 @@ class Search:
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
         """A cause beside others."""
         split = narrowed(self.evidence, lead, split, table, self._without(others))
-        if not split.columns and table.share(split) < RARELY and self._goes(lead):
+        if not split.columns and table.share(split) < RARELY and self.evidence.goes(lead):
             self._give_up(lead, GOES)
             return
         lead = usual(lead, [row for row in table.within(split) if row.how])
