@@ -1,4 +1,4 @@
-"""What a certificate says of whatever is no plain `holds`: a line for each reason."""
+"""The lines of a certificate about everything that is not a plain `holds`, one for each reason."""
 
 import re
 import textwrap
@@ -28,7 +28,7 @@ def remarks(certificate: Findings) -> str:
 
 
 def advice(certificate: Findings) -> str:
-    """What the target looks like as a whole, and how to declare it; a cause may say so as well."""
+    """The conventions that the target seems to follow, but for those that a cause already names."""
     known = " ".join(cause.lens for cause in certificate.causes)
     return "\n".join(x for x in certificate.advice if x.removeprefix(LOOKS) not in known)
 
