@@ -94,8 +94,8 @@ class Making:
         if wrapped.instance is not None:
             return f"copy.deepcopy({name})"
         if isinstance(wrapped.told.make, Expression):
-            text = wrapped.told.make.text
-            return text if text.endswith(")") else f"({text})"
+            text = wrapped.told.make.line
+            return text if wrapped.told.make.is_call else f"({text})"
         options = constructed(p, wrapped.options)
         return f"{name}({p.A}, {p.H}{''.join(f', {x}={y}' for x, y in options.items())})"
 

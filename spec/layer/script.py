@@ -152,7 +152,7 @@ class Script:
         """The options of the call, by name: what is given, flags and masks."""
         p, told = self.problem, self.wrapped.told
         given = told.given.items()
-        found = {name: x.text for name, x in given if isinstance(x, Expression)}
+        found = {name: x.line for name, x in given if isinstance(x, Expression)}
         found |= {name: repr(x) for name, x in flags(p, self.wrapped.takes).items()}
         found |= dict.fromkeys(told.masks, "None")
         for word, (name, x) in self.wrapped.masks(p).items():

@@ -9,6 +9,7 @@ import pytest
 
 from spec import certify
 from spec.certification.explaining.script import NEVER
+from spec.layer.plug.expressions import Expression
 from tests.layer.test_described import FOLDER, OF
 from tests.walked import ROOT
 
@@ -103,3 +104,11 @@ def test_each_ends_with_0_only_when_the_fault_is_gone(file: Path, tmp_path: Path
     assert codes(found, folder) == ["1"] * len(found)
     file.write_text(file.read_text().replace("FACTOR = 1.5", "FACTOR = 1.0"))
     assert codes(found, folder) == ["0"] * len(found)
+
+
+def test_an_expression_of_several_lines_is_one_line_of_a_script() -> None:
+    one = Expression.of("make", "Mine(A,  # the width\n    H)", ("A", "H"), {"Mine": max})
+    assert (one.line, one.is_call, one.names) == ("Mine(A, H)", True, ("Mine",))
+    assert one(A=1, H=2) == 2
+    other = Expression.of("make", "Mine(A, 3) + 1", ("A",), {"Mine": max})
+    assert (other.line, other.is_call) == ("Mine(A, 3) + 1", False)

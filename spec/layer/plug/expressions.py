@@ -3,6 +3,7 @@
 An expression is a function of the sizes that it names. It may use the names of the layer's module.
 """
 
+import ast
 import builtins
 import inspect
 import symtable
@@ -40,6 +41,20 @@ class Expression:
     @property
     def __signature__(self) -> inspect.Signature:
         return inspect.signature(self.function)
+
+    @property
+    def line(self) -> str:
+        """Its text in one line, without comments."""
+        return ast.unparse(self._tree)
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is one call, so that a method of its value can stand behind it."""
+        return isinstance(self._tree, ast.Call)
+
+    @property
+    def _tree(self) -> ast.expr:
+        return ast.parse(self.text, mode="eval").body
 
     def __call__(self, **known: Any) -> Any:
         """Its value, of the sizes that it names."""
