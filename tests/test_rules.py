@@ -26,7 +26,7 @@ CIRCLES: Mapping[frozenset[str], str] = {
 
 # Who may run text as a program, start or copy processes, and talk to them.
 DANGEROUS: Mapping[str, tuple[str, str]] = {
-    "spec.layer.plug.described": ("eval", "a description holds expressions of its user"),
+    "spec.layer.plug.expressions": ("eval", "a description holds expressions of its user"),
     "spec.certification.explaining.relation": ("exec", "a script is tried before it is shown"),
     "spec.certification.starting": ("socket subprocess", "starts the first process of a run"),
     "spec.certification.attended": ("signal", "Ctrl-C ends a run, and keeps what was judged"),

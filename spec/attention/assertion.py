@@ -45,16 +45,18 @@ def assert_attention(
     *,
     rounded: Grade | None = None,
     conventions: Mapping[str, str] | None = None,
+    key_padding_mask: Any = None,
     **options: Any,
 ) -> None:
-    """Raise AssertionError, with the worst place, unless `out` is the attention of q, k and v.
+    """Raise AssertionError, with the worst position, unless `out` is the attention of q, k and v.
 
     Arrays of NumPy, torch or JAX, all (batch, heads, length, width). The dtype of `out` decides
     what rounding is allowed; in 16 bits that is the eager rounding model, unless `rounded` says
     another one. options: those of `spec.attention.options`, under any of their names (mask,
     is_causal, ...). conventions: choices by name, as {"causal": "bottom-right"}; those of
-    `ANSWERED`. If another convention, or another causality or scale, would make `out` correct, a
-    note of the error says which.
+    `ANSWERED`. key_padding_mask: booleans (B, M), True for padding, as in PyTorch; alone, or in
+    addition to a mask. If another convention, causality or scale, or the opposite padding, would
+    make `out` correct, a note of the error says so.
     Raises TypeError: an unknown or repeated option, an argument that is not an array, causality
     that is not True or False. Raises ValueError: an option or a convention that has no such value,
     or shapes that do not fit together.
@@ -75,15 +77,38 @@ def assert_attention(
     chosen = conventions or {}
     _known(chosen)
     problem = problem.but(**as_chosen(chosen))
+    padding = None if key_padding_mask is None else _padding(key_padding_mask, problem)
+    padded = problem if padding is None else _padded(problem, padding)
     try:
-        _holds(got, problem, chosen)
+        _holds(got, padded, chosen)
     except Violation as violation:
         wrong = _counted(violation)
-        for advice in _right_with(got, problem, chosen):
+        for advice in _right_with(got, padded, chosen):
             wrong.add_note(advice)
+        if padding is not None and _right(got, _padded(problem, ~padding), chosen):
+            wrong.add_note("would be correct with key_padding_mask=~key_padding_mask")
     else:
         return
     raise wrong
+
+
+def _padding(x: Any, problem: Problem) -> Array:
+    """True for each key that is padding.   (B, M)   Raises TypeError or ValueError."""
+    __tracebackhide__ = True
+    padding, shape = _numbers(x)[1], (problem.B, problem.M)
+    if padding.dtype != bool:
+        raise TypeError("a key_padding_mask is booleans, where True is padding")
+    if padding.shape != shape:
+        raise ValueError(f"a key_padding_mask is (B, M), here {shape}, not {padding.shape}")
+    return padding
+
+
+def _padded(problem: Problem, padding: Array) -> Problem:
+    """The problem with keys that are padding masked as well."""
+    mask, seen = problem.mask, ~padding[:, None, None, :]
+    if mask is None:
+        return problem.but(mask=seen)
+    return problem.but(mask=mask & seen if mask.dtype == bool else np.where(seen, mask, -np.inf))
 
 
 def _counted(violation: Violation) -> Violation:

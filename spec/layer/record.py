@@ -63,6 +63,7 @@ BUILT_WITH: Mapping[str, Capability] = {  # that a layer may have, and what it h
     "b_o": Capability.OUTPUT_BIAS,
 }
 SIZED = ("A", "H")  # the sizes in `multiples` of the record of one object: it has no others
+OTHERS = "takes other sizes than it was built with"  # a kind of problem that no object takes
 FEW = 33  # tokens, which every layer takes; some are built for so many and no more
 KINDS = frozenset(Capability).difference(OFFERING)  # of problems
 
@@ -132,4 +133,7 @@ class Layer(Subject):
     def kinds_of(self, problem: LayerProblem | tuple[LayerProblem, ...]) -> frozenset[str]:
         """The kinds of problem that `problem` is, or that several are; empty for the core."""
         several = problem if isinstance(problem, tuple) else (problem,)
-        return frozenset().union(*(self.counted(kinds_of(one)) for one in several))
+        sizes = [self.multiples[name] for name in SIZED] if self.multiples else []
+        others = any(sizes and sizes != [one.A, one.H] for one in several)
+        found = (self.counted(kinds_of(one)) for one in several)
+        return frozenset({OTHERS} if others else ()).union(*found)

@@ -85,3 +85,36 @@ def test_rows_of_fully_masked_queries_have_their_convention() -> None:
         with pytest.raises(AssertionError) as caught:
             assert_attention(out, q, k, v, is_causal=True, conventions=given)
         assert caught.value.__notes__ == [f"would be correct with {named}"]
+
+
+@pytest.mark.parametrize("given", [None, "boolean", "added"])
+def test_a_key_padding_mask_is_one_of_keys_alone(given: str | None) -> None:
+    """True is padding, as in PyTorch; a mask that is given as well still counts."""
+    padding = np.arange(7) >= np.array([[7], [4]])
+    masks = {"boolean": np.tri(5, 7, 2, dtype=bool), "added": K[0, :1, :5, :1] / 8}
+    mask = masks.get(given or "")
+    seen = ~padding[:, None, None, :] & (mask if given == "boolean" else True)
+    scores = Q @ K.swapaxes(-1, -2) / 2 + (mask if given == "added" else 0)
+    e = np.where(seen, np.exp(scores - scores.max(-1, keepdims=True)), 0)
+    out = e / e.sum(-1, keepdims=True) @ K
+    options = {} if mask is None else {"attn_mask": mask}
+    assert_attention(out, Q, K, K, key_padding_mask=padding, **options)
+    with pytest.raises(AssertionError):
+        assert_attention(out, Q, K, K, **options)
+    with pytest.raises(AssertionError) as caught:
+        assert_attention(out, Q, K, K, key_padding_mask=~padding, **options)
+    note = "would be correct with key_padding_mask=~key_padding_mask"
+    assert note in caught.value.__notes__
+
+
+def test_a_key_padding_mask_of_torch_is_taken_and_others_are_not() -> None:
+    torch = pytest.importorskip("torch")
+    padding = torch.arange(7) >= torch.tensor([[7], [4]])
+    q, k = torch.tensor(Q), torch.tensor(K)
+    seen = ~padding[:, None, None, :]
+    out = torch.nn.functional.scaled_dot_product_attention(q, k, k, attn_mask=seen)
+    assert_attention(out, q, k, k, key_padding_mask=padding)
+    with pytest.raises(TypeError, match="a key_padding_mask is booleans, where True is padding"):
+        assert_attention(out, q, k, k, key_padding_mask=padding.double())
+    with pytest.raises(ValueError, match=r"is \(B, M\), here \(2, 7\), not \(7,\)"):
+        assert_attention(out, q, k, k, key_padding_mask=padding[0])

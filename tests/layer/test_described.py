@@ -55,7 +55,7 @@ def described(name: str, as_for: str = "") -> Layer:
     target, of = getattr(described_layers, name), as_for or name
     said = read(str(FOLDER / OF[of]), getattr(described_layers, of))
     if as_for:
-        said["make"].__globals__[as_for] = target
+        said["make"].function.__globals__[as_for] = target
     declared = IDLE if "masks" in said else {}
     raw = layer(target, **said, dtypes=("float32",), conventions=declared)
     return probed(KINDS["layer"].under(raw, {})).by_dtype["float32"]

@@ -61,6 +61,9 @@ def test_a_wrong_instance_is_refused_with_a_problem_of_its_sizes() -> None:
     problem = cause.counterexample.problem
     assert (problem.A, problem.H) == (16, 4)
     assert NOTE in certificate.notes
+    quickly = certify(WRONG, fail_fast=True, **settled).failures[0].counterexample  # type: ignore[arg-type]
+    assert quickly is not None
+    assert (quickly.problem.A, quickly.problem.H) == (16, 4)
 
 
 @pytest.mark.torch

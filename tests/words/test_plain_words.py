@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from tests.walked import ROOT
 from tests.words import gathered
 from tests.words.gathered import Sentence
 from tests.words.turns import TURNS, Turn, found
@@ -79,6 +80,12 @@ def test_no_text_has_a_banned_turn() -> None:
 )
 def test_the_file_is_read(path: str) -> None:
     assert any(sentence.path == path for sentence in sentences())
+
+
+def test_docstrings_of_rewritten_files_are_read() -> None:
+    assert {*gathered.REWRITTEN} <= {*gathered.paths()}
+    (first, *_) = gathered.docstrings(ast.parse((ROOT / gathered.REWRITTEN[0]).read_text()))
+    assert first.partition(": ")[0] in [text.partition(": ")[0] for _, text in sentences()]
 
 
 def named(value: object) -> str:

@@ -1,8 +1,8 @@
 """Lenses: what would make a target right where it is wrong, found by looking through it.
 
-A convention that nobody declared, or a last step that was left out. A cause that a lens mends is
-told with it, and what remains is judged through the lens, so that a second cause is not hidden
-behind the first.
+A lens is a convention that nobody declared, or a last step that was left out. A cause that a lens
+corrects is reported with it, and the rest is judged through the lens, so that the first cause does
+not hide a second one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -58,7 +58,7 @@ class Mending:
     ) -> tuple[str, "Mending", Evidence] | None:
         """The lens through which what is wrong is right, in words, and what is seen through it.
 
-        What is right anyway stays it.
+        Correct answers stay correct through it.
         """
         wrong = [row.problem for row in table.within(split) if row.how]
         right = [row.problem for row in table.rows if not row.how]
@@ -73,7 +73,7 @@ class Mending:
         return None
 
     def subjects(self) -> Mapping[str, Subject] | None:
-        """What is seen, format by format; None if there is nothing to be seen through a lens."""
+        """The target through its lenses, by format; None if a lens does not apply to it."""
         examiner, raw = self.examiner, self.examiner.raw
         kind = kind_of(raw.about)
         for words in self.lenses:
@@ -85,9 +85,9 @@ class Mending:
 
 
 def reach(evidence: Evidence, lead: Lead, split: Split, table: Table) -> Split:
-    """All that a lens mends, as a set: what is wrong beside the first one may be mended as well.
+    """All problems that a lens corrects, as a set: other wrong ones than those of the first cause.
 
-    Through the lens nobody would see that it is wrong. evidence: seen through it.
+    Through the lens they are no longer seen to be wrong. evidence: seen through it.
     """
     beside = [row for row in table.outside(split).rows if row.how]
     others = {id(row) for row in beside if not _is_right(evidence, lead, row.problem)}

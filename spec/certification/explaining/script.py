@@ -64,7 +64,7 @@ def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, aga
     """A script that runs the clause itself."""
     asked = request.asked
     words = [name for name in (*HOW, "conventions", "specification") if name in asked]
-    options = [f"{name}={asked[name]!r}" for name in words]
+    options = [f"{name}={_anywhere(asked[name])!r}" for name in words]
     first = [] if again.before is None else source(again.before, variable="before")
     often = again.times > 1
     named = ["before=before"] * bool(first) + [f"times={again.times}"] * often
@@ -84,3 +84,9 @@ def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, aga
         f"raise SystemExit(rerun({arguments}))",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _anywhere(option: Any) -> Any:
+    """An option as it is written in a script that runs in any folder: a file by its whole path."""
+    is_file = isinstance(option, str) and Path(option).is_file()
+    return str(Path(option).resolve()) if is_file else option

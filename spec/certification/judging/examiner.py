@@ -1,4 +1,4 @@
-"""An implementation under examination: surveyed once, then asked clause by clause."""
+"""An implementation under examination: surveyed once, then tested clause by clause."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ class Examiner:
         return Examiner(request, raw, found, chosen, patience, *settled, guard, programs=made)
 
     def plan(self, beat: Callable[[], None] = lambda: None) -> None:
-        """Choose the shapes that a target is asked which compiles; beat: is called on the way.
+        """Choose the shapes on which a target that compiles is tested; beat: is called on the way.
 
-        They are those of all clauses, and the same whichever are selected.
+        They are the shapes for all clauses, and the same whichever clauses are selected.
         """
         clauses, kind = resolved(self.request.specification), kind_of(self.raw.about)
         settled, compiled = (self.request.thoroughness, self.request.seed, self.bounds), programs()
@@ -110,7 +110,7 @@ class Examiner:
         self.programs += programs() - compiled
 
     def survey(self) -> Survey:
-        """What is to be run, and what is settled without."""
+        """The clauses that have to be run, and the verdicts that need no run."""
         definition = kind_of(self.raw.about).definition
         items = [(clause, dtype) for dtype in self.raw.dtypes for clause in self.clauses.values()]
         seen = self.offers, self.raw, self.probed
@@ -199,7 +199,7 @@ class Examiner:
         )
 
     def likewise(self, number: str, dtype: str, problem: Any) -> str:
-        """What the implementation calls, and what is known to be wrong in the same way."""
+        """The line that names a function which it calls and which is known to be wrong alike."""
         clause, subject = self.clauses[number], self.probed.by_dtype[dtype]
         known, device = number in self.deviations.reasons, self.request.device
         return "" if known else likewise(clause, subject, problem, device)

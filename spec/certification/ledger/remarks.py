@@ -1,4 +1,4 @@
-"""What a certificate says of whatever is no plain `holds`: a line for each reason."""
+"""The lines of a certificate about everything that is not a plain `holds`, one for each reason."""
 
 import re
 import textwrap
@@ -28,9 +28,10 @@ def remarks(certificate: Findings) -> str:
 
 
 def advice(certificate: Findings) -> str:
-    """What the target looks like as a whole, and how to declare it; a cause may say so as well."""
+    """The conventions that the target seems to follow, but for those that a cause already names."""
     known = {x for cause in certificate.causes for x in TYPED.findall(cause.lens)}
-    return "\n".join(x for x in certificate.advice if not {*(TYPED.findall(x) or [x])} <= known)
+    return "
+".join(x for x in certificate.advice if not {*(TYPED.findall(x) or [x])} <= known)
 
 
 def _violated(certificate: Findings) -> Iterator[str]:

@@ -172,7 +172,7 @@ def origin_of(target: Target) -> str:
 
 
 def not_imported(place: str, error: BaseException) -> Unsuitable:
-    """What is said of a module that raises an exception when it is imported."""
+    """The error for a module that raises an exception when it is imported."""
     said = f"{place} cannot be imported: {type(error).__name__}: {first_line(error)}"
     missing = isinstance(error, ModuleNotFoundError) and error.name
     return Unsuitable(f"{said}{_hidden(missing) if missing else ''}")

@@ -1,9 +1,9 @@
-"""What an implementation refuses, found out on tiny problems before anything is judged.
+"""The kinds of problem for which an implementation raises exceptions, found on tiny problems.
 
-An error is not a wrong answer. Each kind of problem is put once or twice in each dtype, forward and
-backward; a kind that is always refused is left out of what is drawn, and the certificate lists it
-with the message. A dtype whose core is refused is left out as a whole. A gradient that the library
-never has is no refusal: it is not offered.
+An exception is not a wrong answer. Before anything is judged, a few problems of each kind are tried
+in each dtype, forward and backward. If all of a kind raise exceptions, no problems of that kind are
+drawn, and the certificate lists it with the message and the shapes that were tried. A dtype whose
+basic case raises one is not tested. If the library never has a gradient, it is not supported.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ ROUNDING = ("cpu",)  # devices that round sums of products to nearest, so that n
 
 @dataclass(frozen=True)
 class Refusal:
-    """What is refused, in which dtype and direction, and the words in which it is.
+    """A kind of problem that raises an exception, the dtype and the direction, and the message.
 
-    crashed: nobody knows, as the process died or hung when it was asked.
+    crashed: the process died or hung during the call, so the kind may be supported.
     """
 
     what: str
@@ -44,9 +44,9 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Probed:
-    """What is left to judge in each dtype, what is refused, and what else was seen.
+    """The record that is left to judge in each dtype, the refusals, and notes.
 
-    cost: of compiling for what is left, if that is planned; not told to other processes.
+    cost: of compiling for what is left, if that is planned; other processes do not get it.
     """
 
     by_dtype: Mapping[str, Any]
@@ -68,18 +68,18 @@ class Probed:
 
     @property
     def sampled(self) -> bool:
-        """Whether it is asked in some shapes alone, as it compiles for each."""
+        """Whether it is tested in some shapes only, as it compiles for each."""
         return any(record.palette for record in self.by_dtype.values())
 
     def to_json(self) -> dict[str, Any]:
-        """What was found, as JSON has it, for a process in which nothing was probed."""
+        """The findings as JSON, for a process in which nothing was probed."""
         left = {dtype: _left(record) for dtype, record in self.by_dtype.items()}
         refusals = [vars(refusal) for refusal in self.refusals]
         return {"by_dtype": left, "refusals": refusals, "notes": self.notes}
 
     @staticmethod
     def from_json(record: Any, written: Mapping[str, Any]) -> Probed:
-        """What `to_json` wrote, of the same record in another process."""
+        """The findings that `to_json` wrote, of the same record in another process."""
         by_dtype = {dtype: _only(record, dtype, x) for dtype, x in written["by_dtype"].items()}
         refusals = tuple(Refusal(**refusal) for refusal in written["refusals"])
         return Probed(by_dtype, refusals, tuple(written["notes"]))

@@ -22,12 +22,8 @@ names in the module of the layer.
 
 from __future__ import annotations
 
-import builtins
-import inspect
 import re
-import symtable
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,28 +31,15 @@ from spec.backends.library import Unsuitable
 from spec.backends.unknown import unknown
 from spec.layer.axes import OURS, fault_of, parts_of
 from spec.layer.notation import BIASES, LayerProblem
+from spec.layer.plug.expressions import OF_A_CALL, OF_A_MAKER, Expression, Function, names_of, taken
 from spec.layer.plug.shipped import content
 from spec.layer.record import Capability
 from spec.layer.state import TORCH, Names
 
-OF_A_MAKER = ("A", "H", "G", "D", "bias")
-SIZES = {
-    "A": "model width",
-    "H": "heads",
-    "G": "key heads",
-    "D": "head width",
-    "B": "batch",
-    "N": "queries",
-    "M": "keys",
-    "bias": "whether there are biases",
-    "x": "the first input",
-}
-OF_A_CALL = ("B", "N", "M", "A", "H", "D", "x")
 KEYS = ("names", "make", "inputs", "causal", "rotary", "masks", "given")
 MASK = r"(added|hidden|seen) \(((?:[BHN1], )*M)\)"  # what a mask says, and its axes
 INPUTS = (1, 3)
 TYPES = {"inputs": int, "make": str, "causal": str, "rotary": str}
-Function = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -143,14 +126,14 @@ class Description:
     def told(self, problem: LayerProblem, x: Any) -> dict[str, Any]:
         """The arguments of a call other than its inputs and its masks."""
         known = {name: getattr(problem, name) for name in OF_A_CALL[:-1]} | {"x": x}
-        return {word: function(**_taken(function, known)) for word, function in self.given.items()}
+        return {word: function(**taken(function, known)) for word, function in self.given.items()}
 
     def made(self, problem: LayerProblem) -> Any:
         """A new layer, by the maker."""
         assert self.make is not None
         known = {name: getattr(problem, name) for name in "AHD"}
         known |= {"G": problem.key_heads, "bias": bool(problem.biases)}
-        return self.make(**_taken(self.make, known))
+        return self.make(**taken(self.make, known))
 
 
 def placed(names: Names | None) -> Names:
@@ -173,16 +156,6 @@ def placed(names: Names | None) -> Names:
     return dict(names)
 
 
-def _taken(function: Function, known: Mapping[str, Any]) -> dict[str, Any]:
-    """What a function takes of all that is known."""
-    return {name: known[name] for name in inspect.signature(function).parameters if name in known}
-
-
-def is_told(function: Function | None, name: str) -> bool:
-    """Whether a maker has a parameter `name`."""
-    return function is not None and name in inspect.signature(function).parameters
-
-
 def read(file: str, target: Any) -> dict[str, Any]:
     """The description of the layer `target`, as arguments of `layer`. Raises Unsuitable.
 
@@ -195,12 +168,12 @@ def read(file: str, target: Any) -> dict[str, Any]:
         _typed(f"{file}: {key}", value, TYPES.get(key, dict))
         for name, text in value.items() if isinstance(value, dict) else ():
             _typed(f"{file}: {key}.{name}", text, str)
-    space = _names_of(target if hasattr(target, "__qualname__") else type(target))
+    space = names_of(target if hasattr(target, "__qualname__") else type(target))
     if "make" in said:
-        said["make"] = _function(f"{file}: make", said["make"], OF_A_MAKER, space)
+        said["make"] = Expression.of(f"{file}: make", said["make"], OF_A_MAKER, space)
     given = said.get("given", {})
     said["given"] = {
-        name: _function(f"{file}: given.{name}", text, OF_A_CALL, space)
+        name: Expression.of(f"{file}: given.{name}", text, OF_A_CALL, space)
         for name, text in given.items()
     }
     return said
@@ -210,36 +183,3 @@ def _typed(place: str, value: Any, kind: type) -> None:
     words = {dict: "a table", str: "a text", int: "a number"}
     if type(value) is not kind:
         raise Unsuitable(f"{place} is {value!r}, want {words[kind]}")
-
-
-def _function(place: str, text: str, known: tuple[str, ...], space: dict[str, Any]) -> Function:
-    """An expression as a function of what it names of `known`.
-
-    Raises Unsuitable: no expression, or a name that neither `known` nor the layer's module has.
-    """
-    try:
-        used = _free(symtable.symtable(text, place, "eval"))
-    except SyntaxError as error:
-        raise Unsuitable(f"{place} is no expression: {error.msg}") from None
-    for name in sorted(used):
-        if name not in known and name not in space and not hasattr(builtins, name):
-            listed = ", ".join(f"{x} ({SIZES[x]})" if x in SIZES else x for x in known)
-            raise Unsuitable(f"{place}: {name!r} is not defined; it may use {listed}")
-    taken = ", ".join(name for name in known if name in used)
-    found: Function = eval(f"lambda {taken}: {text}", space)  # the user's own words
-    return found
-
-
-def _free(table: symtable.SymbolTable) -> set[str]:
-    """The names that an expression, and the functions in it, take from their surroundings."""
-    inner = (_free(child) for child in table.get_children())
-    return {x.get_name() for x in table.get_symbols() if x.is_global()}.union(*inner)
-
-
-def _names_of(target: Any) -> dict[str, Any]:
-    """The names of the module that a class or a function stands in, its own among them."""
-    inner = [x for x in vars(target).values() if inspect.isfunction(x)]
-    function = next((x for x in (target, *inner) if inspect.isfunction(x)), None)
-    module = sys.modules.get(target.__module__)
-    found = function.__globals__ if function else vars(module) if module else {}
-    return {**found, target.__name__: target}

@@ -138,7 +138,7 @@ class WrappedLayer:
         """The forward pass, and what it did to its inputs, its parameters and their memory."""
         with self.library.quiet(problem.dtype):
             layer, arrays = self._loaded(problem), self._arrays(problem)
-            told = {name: arrays.of(x, name) for name, x in self._masks(problem).values()}
+            told = {name: arrays.of(x, name) for name, x in self.masks(problem).values()}
             placed = {**{name: arrays.field(name) for name in problem.distinct}, **told}
             watched = {**placed, **self._state(layer)}
             before = {name: self.library.copied(x) for name, x in watched.items()}
@@ -152,6 +152,10 @@ class WrappedLayer:
                 changed=tuple(n for n, x in after.items() if not same(x, before[n])),
                 aliased=tuple(n for n, x in watched.items() if overlap(out, x)),
             )
+
+    def loaded(self, problem: LayerProblem) -> dict[str, Array]:
+        """The parameters of a layer for the problem, by name, as the layer has them."""
+        return {x: self.library.get(y) for x, y in self._state(self._loaded(problem)).items()}
 
     # How
 
@@ -215,7 +219,7 @@ class WrappedLayer:
         options = self.told.told(problem, arrays[0]) | self._options(problem, placed or {})
         if problem.arrays > self.told.inputs:
             raise Refused("it takes one input")
-        masked = partial(shapes, problem, self._masks(problem), options)
+        masked = partial(shapes, problem, self.masks(problem), options)
         with refusing(masked), self.of_layers.mode(differentiated or problem.training):
             if hasattr(layer, "train"):
                 layer.train(problem.training)
@@ -232,11 +236,12 @@ class WrappedLayer:
         """What the call is told beside its inputs, as far as it has to be."""
         found, arrays = flags(problem, self.takes), self._arrays(problem)
         found |= dict.fromkeys(self.told.masks)
-        for word, (name, x) in self._masks(problem).items():
+        for word, (name, x) in self.masks(problem).items():
             found[word] = placed[name] if name in placed else arrays.of(x, name)
         return found
 
-    def _masks(self, problem: LayerProblem) -> dict[str, tuple[str, Array]]:
+    def masks(self, problem: LayerProblem) -> dict[str, tuple[str, Array]]:
+        """The masks of a call by name, each with the field of the problem that it stands for."""
         if self.told.masks:
             return forms(problem, self.told.masks)
         return masks(problem, self.takes, true_attends=self.true_attends)

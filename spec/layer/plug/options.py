@@ -9,7 +9,8 @@ from spec.backends.calling import Parameters, by_place
 from spec.backends.shapes import in_letters
 from spec.layer import moves
 from spec.layer.notation import LayerProblem
-from spec.layer.plug.described import Description, Form, is_told
+from spec.layer.plug.described import Description, Form
+from spec.layer.plug.expressions import is_told
 from spec.layer.record import BUILT_WITH, Capability
 from spec.notation import Array
 
