@@ -1,16 +1,15 @@
 """What a certificate says of whatever is no plain `holds`: a line for each reason."""
 
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
 
+from spec.certification.diagnosing.raising import parted, pattern
 from spec.certification.judging.verdict import ASKED, Verdict
 from spec.certification.ledger.causes import TYPED, WIDTH
 from spec.certification.ledger.findings import Findings, grouped
 
 SHOWN = 10  # failures without a cause
-NUMBERS = re.compile(r"\d+(?:[^\w\n]+\d+)*")  # a number, or several with signs alone between them
 
 
 def remarks(certificate: Findings) -> str:
@@ -102,15 +101,19 @@ def _sometimes_refused(certificate: Findings) -> Iterator[str]:
     One that names the sizes is one reason, whatever these are, and shown as it was said most often.
     """
     reasons: dict[str, Counter[str]] = {}
+    conditions: dict[str, Counter[str]] = {}
     for v in certificate.verdicts:
         if v.outcome in ("holds", "refused") and v.refused:
-            reason = NUMBERS.sub("#", v.message)
-            reasons.setdefault(reason, Counter())[v.message] += v.refused
+            message, condition = parted(v.message)
+            reasons.setdefault(pattern(message), Counter())[message] += v.refused
+            conditions.setdefault(pattern(message), Counter())[condition] += bool(condition)
     total = sum(v.examples + v.refused for v in certificate.verdicts)
-    for said in reasons.values():
+    for reason, said in reasons.items():
         (message, _), *others = said.most_common()
+        ((condition, _),) = conditions[reason].most_common(1)
         shown = textwrap.shorten(message, 160) + " (or with other numbers)" * bool(others)
-        yield f"sometimes raises: {said.total()} of {total} problems: {shown}"
+        where = f", with {condition}" * bool(condition)
+        yield f"sometimes raises: {said.total()} of {total} problems{where}: {shown}"
 
 
 def by_clause(certificate: Findings) -> list[Verdict]:
