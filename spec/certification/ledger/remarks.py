@@ -10,12 +10,13 @@ from spec.certification.ledger.causes import TYPED, WIDTH
 from spec.certification.ledger.findings import Findings, grouped
 
 SHOWN = 10  # failures without a cause
+IN_FILES = "--json FILE or --report FOLDER has all failures"
 
 
 def remarks(certificate: Findings) -> str:
     """A line for whatever is not a plain `holds`, those of several clauses or dtypes in one."""
     blocked = [v for v in by_clause(certificate) if v.outcome == "blocked"]
-    lines = [*_violated(certificate), *_for_one_reason(certificate, "deviates")]
+    lines = [*violated(certificate), *_for_one_reason(certificate, "deviates")]
     if blocked:
         lines.append(f"blocked: {len(blocked)} not run, {blocked[0].message}")
     lines += _for_one_reason(certificate, "crashed")
@@ -31,16 +32,17 @@ def advice(certificate: Findings) -> str:
     return "\n".join(x for x in certificate.advice if not {*(TYPED.findall(x) or [x])} <= known)
 
 
-def _violated(certificate: Findings) -> Iterator[str]:
+def violated(certificate: Findings, all_of_them: str = IN_FILES) -> Iterator[str]:
     """Each clause that is violated for no known cause, its dtypes where the same is wrong.
 
-    The first few in full, those that should hold alone last; then how many more there are.
+    The first few in full, those that should hold alone last; then how many more there are, and
+    how to see all of them.
     """
-    violated = [v for v in by_clause(certificate) if v.outcome == "violated" and not v.causes]
-    violated.sort(key=lambda v: v.force == "should")
+    failed = [v for v in by_clause(certificate) if v.outcome == "violated" and not v.causes]
+    failed.sort(key=lambda v: v.force == "should")
     # Of what blocks nothing, one message is enough.
-    first = {v.clause: v.message for v in reversed(violated) if v.force == "should"}
-    said = ((v, first.get(v.clause, v.message)) for v in violated)
+    first = {v.clause: v.message for v in reversed(failed) if v.force == "should"}
+    said = ((v, first.get(v.clause, v.message)) for v in failed)
     keyed = (((f"{v.clause} {v.name}", v.force, message), v.dtype) for v, message in said)
     found = [*grouped(keyed).items()]
     for (clause, force, message), dtypes in found[:SHOWN]:
@@ -51,7 +53,7 @@ def _violated(certificate: Findings) -> Iterator[str]:
     shown = {clause for (clause, *_), _ in found[:SHOWN]}
     if more := {clause for (clause, *_), _ in found} - shown:
         fail = "clause fails" if len(more) == 1 else "clauses fail"
-        yield f"{len(more)} more {fail}: --json FILE or --report FOLDER has all failures"
+        yield f"{len(more)} more {fail}: {all_of_them}"
 
 
 def _for_one_reason(certificate: Findings, outcome: str) -> Iterator[str]:
