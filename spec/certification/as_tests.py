@@ -19,7 +19,7 @@ from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import causes, counterexamples
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.junit import failure
-from spec.certification.ledger.remarks import advice
+from spec.certification.ledger.remarks import advice, violated
 from spec.certification.target.loading import Target, resolved
 from spec.kinds import kind_of
 from spec.notation import HALF, Grade
@@ -167,7 +167,8 @@ def _judged(failed: Sequence[Run]) -> Certificate:
     """The failing clauses of one target, tested again, and their causes."""
     examiner, numbers = failed[0].examiner, tuple(dict.fromkeys(run.number for run in failed))
     dtypes = tuple(dict.fromkeys(run.dtype for run in failed))
-    return judged_here(failed[0].target, replace(examiner.request, clauses=numbers, dtypes=dtypes))
+    asked = replace(examiner.request, clauses=numbers, dtypes=dtypes, fail_fast=False)
+    return judged_here(failed[0].target, asked)
 
 
 def _said(found: Certificate) -> Iterator[str]:
@@ -177,3 +178,5 @@ def _said(found: Certificate) -> Iterator[str]:
     yield from (part for part in (advice(found), *causes(found)) if part)
     if found.causes:
         yield from counterexamples(found)
+    else:
+        yield from violated(found, "-v prints all failures")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed, to_explain
+from spec.certification.diagnosing.raising import Raising
 from spec.certification.judging.edition import hashes
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.judging import parts
@@ -36,7 +37,7 @@ def judged_here(target: Target, request: Request) -> Certificate:
 
 def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Survey, list[Verdict]]:
     """Every item of the survey, one after the other, as long as there is reason and time."""
-    request, notes = examiner.request, list[str]()
+    request, notes, raising = examiner.request, list[str](), Raising(examiner)
     plan = Plan.of(survey.items, request, examiner.clauses)
     while plan.go_on():
         if request.budget is not None and time.perf_counter() - start > request.budget:
@@ -47,7 +48,7 @@ def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Surve
         if request.fail_fast:
             plan.note(examined(examiner, number, dtype, *how))
         else:
-            plan.note(examiner.verdict(number, dtype, *how)[0])
+            plan.note(raising.said(examiner.verdict(number, dtype, *how)[0]))
         notes += examiner.witness.changed(f"while {number} was run", dtype)
     return replace(survey, notes=(*survey.notes, *notes)), plan.all(examiner.clauses)
 

@@ -10,7 +10,7 @@ import pytest
 from spec import assert_attention, certify, parametrize_with_clauses
 from spec.attention.plug.trials import core
 from spec.attention.rounding import reference
-from spec.certification.as_tests import runs
+from spec.certification.as_tests import explained, runs
 from spec.entries import eighths
 from tests import shell, targets
 
@@ -39,6 +39,20 @@ def test_a_clause_as_a_test_fails_with_the_failure():
     found = {run.id: run for run in runs(targets.elementwise, **QUICK, clauses="K2")}
     with pytest.raises(AssertionError, match="K2 key_gradients_sum_to_zero"):
         found["K2-key_gradients_sum_to_zero-float32"]()
+
+
+def test_without_causes_failures_as_tests_are_listed():
+    """Whoever stops at the first failure has them found, and ten failures where there are none."""
+    options = {"profile": "quick", "dtypes": ["float64"], "clauses": "A1,S1,V2", "fail_fast": True}
+    failed = {run.id: run for run in runs(doubled, **options) if run.failure()}
+    said, tests = explained(failed)
+    assert said.startswith("doubled: 1 cause found\n")
+    assert {line for line, _ in tests.values()} == {"the output is wrong in all problems"}
+    assert {*tests} == {*failed} > {"S1-rows_sum_to_one-float64"}
+    hurried = {x.id: x for x in runs(doubled, **options, diagnosis_timeout=1e-9)}
+    said, tests = explained({name: hurried[name] for name in failed})
+    assert said.startswith("doubled: no causes found\nfails: A1 ")
+    assert {*tests} == {*failed}
 
 
 def doubled(query, key, value):

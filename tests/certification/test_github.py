@@ -94,6 +94,14 @@ def test_a_failure_without_a_cause_says_what_the_target_looks_like():
     assert error[2] == f"at (0, 0): got 1%0A{looks}"
 
 
+def test_what_ends_a_run_is_annotated_with_its_smallest_problem(repository):
+    words = ("sub/mine.py:attend", *FEW, "--clause", "K2", "--fail-fast", "--github")
+    done = run("certify", *words, cwd=repository)
+    (word, _, message), _ = told(done.stdout)
+    assert (word, message.partition(" within")[0]) == ("error", "at (0, 0, 0): got 0.25, want 0")
+    assert "B=1 H=1 G=1 N=1 M=2 D=1 E=1" in done.stdout
+
+
 def test_nothing_is_annotated_unless_it_is_asked_for(repository):
     done = run("certify", "sub/plain.py:attend", *FEW, "--clause", "A1", *NO_CAUSES, cwd=repository)
     assert done.returncode == 1

@@ -40,6 +40,7 @@ from spec.backends.compiled import forget_programs
 from spec.backends.library import WARNINGS
 from spec.certification.diagnosing.diagnosis import diagnosed
 from spec.certification.diagnosing.memory import Alone, nobody
+from spec.certification.diagnosing.raising import Raising
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.copying import as_copies, can_be_copied, printing_to
 from spec.certification.isolation.guard import Crash, Guard
@@ -134,6 +135,7 @@ def main() -> None:
 def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> None:
     """Run what is asked for, until nothing more is. alone: the target before it was asked."""
     examiner.witness.lap()
+    raising = Raising(examiner)
     for line in asked:
         wanted = json.loads(line)
         if "explain" in wanted:
@@ -150,6 +152,7 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
         if problem is not None and examiner.request.fail_fast:
             _tell(told, {"verdict": verdict_to_json(verdict), "order": order})
             verdict = with_counterexample(examiner, verdict, problem)
+        verdict = raising.said(verdict)
         notes = examiner.witness.changed(f"while {number} was run", dtype)
         after = {"notes": notes, "after": examiner.witness.lap(), "order": order}
         _tell(told, {"verdict": verdict_to_json(verdict), **after})

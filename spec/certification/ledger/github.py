@@ -67,7 +67,9 @@ def _by_clause(head: str, verdicts: list[Verdict]) -> Iterator[tuple[str, str]]:
     """A title for each clause, with its dtypes, and the message of the first one."""
     for number, found in grouped((v.clause, v) for v in verdicts).items():
         dtypes = ", ".join(v.dtype for v in found)
-        yield f"{head} {number} {found[0].name} [{dtypes}]", found[0].message
+        example = found[0].counterexample  # the smallest one, of what ended a run
+        message = example.message if example else found[0].message
+        yield f"{head} {number} {found[0].name} [{dtypes}]", message
 
 
 def command(word: str, message: str, **properties: str) -> str:

@@ -1,23 +1,23 @@
 """The lines of a certificate about everything that is not a plain `holds`, one for each reason."""
 
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
 
 from spec.backends.shapes import RAISED
+from spec.certification.diagnosing.raising import parted, pattern
 from spec.certification.judging.verdict import ASKED, Verdict
 from spec.certification.ledger.causes import TYPED, WIDTH
 from spec.certification.ledger.findings import Findings, grouped
 
 SHOWN = 10  # failures without a cause
-NUMBERS = re.compile(r"\d+(?:[^\w\n]+\d+)*")  # a number, or several with signs alone between them
+IN_FILES = "--json FILE or --report FOLDER has all failures"
 
 
 def remarks(certificate: Findings) -> str:
     """A line for whatever is not a plain `holds`, those of several clauses or dtypes in one."""
     blocked = [v for v in by_clause(certificate) if v.outcome == "blocked"]
-    lines = [*_violated(certificate), *_for_one_reason(certificate, "deviates")]
+    lines = [*violated(certificate), *_for_one_reason(certificate, "deviates")]
     if blocked:
         lines.append(f"blocked: {len(blocked)} not run, {blocked[0].message}")
     lines += _for_one_reason(certificate, "crashed")
@@ -30,20 +30,20 @@ def remarks(certificate: Findings) -> str:
 def advice(certificate: Findings) -> str:
     """The conventions that the target seems to follow, but for those that a cause already names."""
     known = {x for cause in certificate.causes for x in TYPED.findall(cause.lens)}
-    return "
-".join(x for x in certificate.advice if not {*(TYPED.findall(x) or [x])} <= known)
+    return "\n".join(x for x in certificate.advice if not {*(TYPED.findall(x) or [x])} <= known)
 
 
-def _violated(certificate: Findings) -> Iterator[str]:
+def violated(certificate: Findings, all_of_them: str = IN_FILES) -> Iterator[str]:
     """Each clause that is violated for no known cause, its dtypes where the same is wrong.
 
-    The first few in full, those that should hold alone last; then how many more there are.
+    The first few in full, those that should hold alone last; then how many more there are, and
+    how to see all of them.
     """
-    violated = [v for v in by_clause(certificate) if v.outcome == "violated" and not v.causes]
-    violated.sort(key=lambda v: v.force == "should")
+    failed = [v for v in by_clause(certificate) if v.outcome == "violated" and not v.causes]
+    failed.sort(key=lambda v: v.force == "should")
     # Of what blocks nothing, one message is enough.
-    first = {v.clause: v.message for v in reversed(violated) if v.force == "should"}
-    said = ((v, first.get(v.clause, v.message)) for v in violated)
+    first = {v.clause: v.message for v in reversed(failed) if v.force == "should"}
+    said = ((v, first.get(v.clause, v.message)) for v in failed)
     keyed = (((f"{v.clause} {v.name}", v.force, message), v.dtype) for v, message in said)
     found = [*grouped(keyed).items()]
     for (clause, force, message), dtypes in found[:SHOWN]:
@@ -54,7 +54,7 @@ def _violated(certificate: Findings) -> Iterator[str]:
     shown = {clause for (clause, *_), _ in found[:SHOWN]}
     if more := {clause for (clause, *_), _ in found} - shown:
         fail = "clause fails" if len(more) == 1 else "clauses fail"
-        yield f"{len(more)} more {fail}: --json FILE or --report FOLDER has all failures"
+        yield f"{len(more)} more {fail}: {all_of_them}"
 
 
 def _for_one_reason(certificate: Findings, outcome: str) -> Iterator[str]:
@@ -106,15 +106,19 @@ def _sometimes_refused(certificate: Findings) -> Iterator[str]:
     One that names the sizes is one reason, whatever these are, and shown as it was said most often.
     """
     reasons: dict[str, Counter[str]] = {}
+    conditions: dict[str, Counter[str]] = {}
     for v in certificate.verdicts:
         if v.outcome in ("holds", "refused") and v.refused:
-            reason = NUMBERS.sub("#", v.message)
-            reasons.setdefault(reason, Counter())[v.message] += v.refused
+            message, condition = parted(v.message)
+            reasons.setdefault(pattern(message), Counter())[message] += v.refused
+            conditions.setdefault(pattern(message), Counter())[condition] += bool(condition)
     total = sum(v.examples + v.refused for v in certificate.verdicts)
-    for said in reasons.values():
+    for reason, said in reasons.items():
         (message, _), *others = said.most_common()
+        ((condition, _),) = conditions[reason].most_common(1)
         shown = textwrap.shorten(message, 160) + " (or with other numbers)" * bool(others)
-        yield f"sometimes raises: {said.total()} of {total} problems: {shown}"
+        where = f", with {condition}" * bool(condition)
+        yield f"sometimes raises: {said.total()} of {total} problems{where}: {shown}"
 
 
 def by_clause(certificate: Findings) -> list[Verdict]:

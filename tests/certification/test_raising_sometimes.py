@@ -1,0 +1,55 @@
+"""An exception that a target does not always raise: the report names the problems."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from implementations.dense import attend as dense
+from spec import certify
+from spec.certification.ledger.reading import loaded
+from tests.shell import run
+
+FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float64",), "clauses": "A1,S1,C1,X1"}
+TARGET = """\
+from tests.certification.test_raising_sometimes import raising
+attend = raising(lambda n, m, causal: causal and n > m)
+"""
+
+
+def raising(where: Callable[[int, int, bool], bool]) -> Callable[..., Any]:
+    """Attention that raises an exception where a condition of N, M and causality holds."""
+
+    def attend(query: Any, key: Any, value: Any, is_causal: bool = False) -> Any:
+        N, M = query.shape[-2], key.shape[-2]
+        if where(N, M, is_causal):
+            raise ValueError(f"{N} queries and {M} keys")
+        return dense(query, key, value, is_causal=is_causal)
+
+    return attend
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        (lambda n, m, causal: causal and n > m, ", with causal and N > M"),
+        (lambda _n, m, _: m > 8, ", with M > 8"),
+        (lambda n, m, _: (7 * n + 3 * m) % 5 == 1, ""),
+    ],
+)
+def test_the_condition_is_named_if_there_is_one(where: Any, words: str, tmp_path: Any) -> None:
+    certificate = certify(raising(where), **FEW)
+    (line,) = (x for x in str(certificate).splitlines() if x.startswith("sometimes raises"))
+    head, _, message = line.partition(": ")[2].partition(": ")
+    assert head.partition(" problems")[2] == words
+    assert message.startswith("ValueError: ")
+    assert "raised with" not in line
+    certificate.save(tmp_path / "c.json")
+    assert line in str(loaded(tmp_path / "c.json"))
+
+
+def test_it_is_named_by_workers_too(tmp_path: Any) -> None:
+    (tmp_path / "mine.py").write_text(TARGET)
+    words = ("--profile", "quick", "--dtype", "float64", "--clause", "A1,S1,C1,X1")
+    done = run("certify", "mine.py:attend", *words, cwd=tmp_path)
+    assert " problems, with causal and N > M: ValueError: " in done.stdout, done.stderr
