@@ -12,7 +12,7 @@ from spec.mistake import Mistake
 from spec.trial import broken
 
 MOST = 3  # known bugs that are named for a failure
-SECONDS = 2.0  # the time limit for trying the known bugs
+SECONDS = 10.0  # the time limit for trying the known bugs
 
 
 def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], bool]) -> tuple[str, ...]:

@@ -102,8 +102,8 @@ class Kind:
     problems in a dtype reveal them. precise: a problem that distinguishes float64 from float32.
     trivial: one in which neither rounds.
     similar: the known bugs that explain a failure and fit other problems. at_once: several bugs as
-    one record, if possible. rounded: a known bug that rounds every step to the format of its arrays
-    as a record, if possible. calls: the lines of a script that shows a failure without this
+    one record, if possible. arithmetics: a known bug as records that round otherwise, as eager
+    programs do, for example. calls: the lines of a script that shows a failure without this
     specification.
     words: what is special about a problem that a record is tried on. asked: its functions in words.
     coverage: the rows of a problem: tested, capped and silent ones (`spec.attention.rounding`), for
@@ -154,7 +154,7 @@ class Kind:
     shows: Callable[[Any, str], Mapping[str, str]] = nothing
     precise: Callable[[str], Any] | None = None
     trivial: Callable[[str], Any] | None = None
-    rounded: Callable[[Mistake], Any] = unknown
+    arithmetics: Callable[[Mistake], Iterable[Any]] = nothing
     similar: Callable[[Clause, Any, Any, Fits], tuple[str, ...]] | None = None
     at_once: Callable[[Sequence[Mistake]], Any] = unknown
     calls: Callable[[Clause, Any, Mapping[str, str], Any], list[str] | None] = unknown
@@ -188,12 +188,11 @@ class Kind:
 
     @cached_property
     def records(self) -> Callable[[str], tuple[Any, ...]]:
-        """The records of a known bug by its name: as it is, and with every step rounded."""
+        """The records of a known bug by its name: as it is, and in other arithmetics."""
 
         @cache
         def named(name: str) -> tuple[Any, ...]:
-            rounded = self.rounded(self.mistakes[name])
-            return (self.subjects[name], *(() if rounded is None else (rounded,)))
+            return (self.subjects[name], *self.arithmetics(self.mistakes[name]))
 
         return named
 

@@ -12,7 +12,7 @@ from spec.attention.explaining.showing import lines_of_calls
 from spec.attention.features import VOCABULARY
 from spec.attention.known import KNOWN
 from spec.attention.mistakes import MISTAKES
-from spec.attention.mistakes.making import IN_ITS_FORMAT
+from spec.attention.mistakes.making import ARITHMETICS
 from spec.attention.mistakes.making import at_once as program_of
 from spec.attention.notation import Problem
 from spec.attention.options import CAUSAL, MASK, PAIRS, Capability, together
@@ -96,9 +96,10 @@ def at_once(mistakes: Sequence[Mistake]) -> Implementation | None:
     return None if made is None else implementation(made, name=made.__name__, backend="numpy")
 
 
-def rounded(mistake: Mistake) -> Implementation | None:
-    """A mistake that computes in the format of its arrays; None where it cannot be."""
-    return at_once((mistake, IN_ITS_FORMAT))
+def arithmetics(mistake: Mistake) -> Sequence[Implementation]:
+    """A mistake as it is in other arithmetics: that of the arrays' format, and float64."""
+    made = (at_once((mistake, how)) for how in ARITHMETICS)
+    return [record for record in made if record is not None]
 
 
 def coverage(clause: Clause, record: Implementation, problem: Problem) -> Counted | None:
@@ -177,7 +178,7 @@ KIND: Kind = Kind(
     trivial=lambda dtype: square(dtype, N=1, M=1),
     similar=lambda _, record, problem, fits: looks_like(KIND, record, problem, fits),
     at_once=at_once,
-    rounded=rounded,
+    arithmetics=arithmetics,
     calls=lines_of_calls,
     words=words,
     asked=FUNCTIONS,

@@ -1,5 +1,6 @@
 """What newcomers get wrong is named, and no condition is said to decide that does not."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ from spec.certification.judging.cause import Cause
 from spec.certification.ledger.certificate import Certificate
 from spec.kinds import KINDS
 from spec.trial import broken
+from tests.shell import started
 from tests.targets import newcomers
 
 ATTENTION = KINDS["attention"]
+CAST = "correct if the output is cast to the dtype of the queries"
 
 
 def names(cause: Cause) -> list[str]:
@@ -70,3 +73,46 @@ def test_a_known_bug_is_named_in_the_format_in_which_it_shows(score: float, dtyp
     assert [line.partition(" ")[0] for line in lines] == ["skips_the_maximum"]
     assert ATTENTION.looks_like(clause, record, put(score, dtype), lambda _: False) == ()
     assert ATTENTION.looks_like(clause, record, usual) == ()
+
+
+@pytest.fixture(scope="module")
+def unscaled_in_float64() -> Certificate:
+    return certify(newcomers.unscaled_in_float64, profile="quick", dtypes=("float32",))
+
+
+def test_a_wrong_dtype_hides_no_other_mistake(unscaled_in_float64: Certificate) -> None:
+    dtype, scale = unscaled_in_float64.causes
+    assert (dtype.lens, dtype.failure) == (CAST, "the output has the wrong dtype")
+    assert names(scale) == ["leaves_scores_unscaled"]
+    assert "a scale other than 1" in scale.features
+    said = " ".join(str(unscaled_in_float64).split())
+    assert "with these changes, correct on all other problems: all 4" in said
+    assert "correct on none" not in said
+
+
+def test_the_script_of_a_mistake_behind_a_wrong_dtype_shows_numbers(
+    unscaled_in_float64: Certificate, tmp_path: Path
+) -> None:
+    _, scale = unscaled_in_float64.causes
+    example = scale.counterexample
+    assert example is not None
+    assert example.message.startswith("with these changes, at (0, 0, 0, 0): got ")
+    assert example.place is not None
+    (tmp_path / "cause.py").write_text(example.script)
+    done = started("cause.py", program=(), cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"got [[[[{example.place.got:.3f}" in done.stdout
+
+
+def test_nowhere_is_such_a_target_right_as_it_is(unscaled_in_float64: Certificate) -> None:
+    assert unscaled_in_float64.region.sentence == ""
+    assert unscaled_in_float64.region.passed
+
+
+def test_a_wrong_dtype_is_mended_where_rounding_is_judged_as_if_it_were_right() -> None:
+    target = newcomers.leaves_the_maximum_in_float64
+    certificate = certify(target, profile="quick", dtypes=("float32", "float16"))
+    dtype, maximum = certificate.causes
+    assert dtype.lens == CAST
+    assert names(maximum) == ["skips_the_maximum"]
+    assert certificate.region.passed

@@ -94,6 +94,7 @@ class Seen:
 
     def __init__(self, wrong: Callable[[Any], bool]) -> None:
         self.wrong, self.grades = wrong, dict[str, str]()
+        self.through_lens = False
 
     def row(self, _: Lead, problem: Any) -> Row:
         return Row(problem, "is wrong" * self.wrong(problem), "", np.array([]))
@@ -101,7 +102,8 @@ class Seen:
     def draws(self, _: Lead) -> list[Row]:
         return []
 
-    def through(self, subjects: Any) -> "Seen":
+    def through(self, _: Any, subjects: Any, grades: Any) -> "Seen":
+        assert not grades
         return Seen(subjects)
 
     def way_down(
@@ -142,8 +144,11 @@ class Lens(Mending):
     def others(self) -> Iterator[tuple[str, "Mending"]]:
         yield "right under a convention", self
 
-    def subjects(self) -> Any:
-        return self.choices
+    def raw(self) -> Any:
+        return "the target"
+
+    def subjects(self, raw: Any) -> Any:
+        return raw and self.choices
 
 
 def mended(through: Callable[[Any], bool]) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from spec.alike import told
-from spec.attention import definition, rounding
+from spec.attention import definition, magnitudes, rounding
 from spec.attention.conventions import as_chosen
 from spec.attention.notation import Problem
 from spec.attention.record import Implementation
@@ -25,6 +25,9 @@ from spec.kind import Fits, Kind
 from spec.mistake import Mistake
 from spec.notation import Array
 from spec.subject import Refused, not_offered
+
+NUMPY = ("float64", "float32", "float16")  # formats in which known mistakes are computed
+LARGE = 255  # a number whose products overflow float16
 
 
 def looks_like(
@@ -39,7 +42,9 @@ def looks_like(
     off = {name for name, x in got.items() if not close(x, *wanted[name])}
     if not off:
         return ()
-    exact = problem.but(dtype="float64")
+    exact, half = (problem.but(dtype=dtype) for dtype in ("float64", "float16"))
+    large = magnitudes.out_of_exp(half) or magnitudes.large(LARGE, problem)
+    narrow = large and problem.dtype in NUMPY
 
     @cache
     def means_the_same(*choices: tuple[str, Any]) -> bool:
@@ -51,20 +56,14 @@ def looks_like(
         record = known.subjects[mistake.name]
         if not means_the_same(*as_chosen(record.chosen).items()):
             return False
-        ways = _ways(known, mistake, problem, exact)
-        return any(_alike(_said(x, put), got, off, wanted) and fits(x) for x, put in ways)
+        if _alike(_said(record, exact), got, off, wanted):
+            return any(map(fits, known.records(mistake.name)))
+        return narrow and any(
+            _alike(_said(x, problem), got, off, wanted) and fits(x)
+            for x in known.records(mistake.name)
+        )
 
     return told(known.mistakes, explains)
-
-
-def _ways(
-    known: Kind, mistake: Mistake, problem: Problem, exact: Problem
-) -> Iterator[tuple[Implementation, Problem]]:
-    """The records of a mistake, each with the problem in a format in which it is computed."""
-    for record in known.records(mistake.name):
-        yield record, exact
-        if problem.dtype in record.dtypes and problem.dtype != exact.dtype:
-            yield record, problem
 
 
 def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Array]:

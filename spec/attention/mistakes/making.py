@@ -47,14 +47,22 @@ SPOILS: Mapping[str, Spoils] = {
 BESIDE = ("gradient", "training", "weights", "lse")  # where the forward pass stays correct
 Attend = Callable[[Given], Array]
 
-# What is made together with a mistake so that it does not compute float16 in float32.
-IN_ITS_FORMAT = Mistake(
-    "in_its_format",
-    "Rounds every step to the format of the arrays, as eager programs do.",
-    mistake.PLAUSIBLE,
-    target=None,
-    spoils="forward",
-    replaced={"read": lambda query, key, value: (query, key, value)},
+
+def computing(sentence: str, dtype: str | None) -> Mistake:
+    """A step that makes a mistake compute in a dtype, or in that of its arrays."""
+
+    def read(*arrays: Array) -> tuple[Array, ...]:
+        return tuple(x.astype(dtype or x.dtype) for x in arrays)
+
+    return Mistake(
+        "computes", sentence, mistake.PLAUSIBLE, None, "forward", replaced={"read": read}
+    )
+
+
+# Mistakes compute float16 in float32, and other dtypes in themselves.
+ARITHMETICS = (
+    computing("Rounds every step to the format of the arrays, as eager programs do.", None),
+    computing("Computes in float64, as NumPy does after a product with such a number.", "float64"),
 )
 
 

@@ -64,17 +64,24 @@ class Evidence:
         self.bounds, self.count, self.reach, self.each = bounds, count, reach, each
         self.truth = kind.truth()
         self.use(kind.features)
-        self.through_lens = False
+        self.mended: Any = None  # the record seen through a lens
         self.drawn: dict[tuple[str, ...], list[Row]] = {}
         self.problems: dict[tuple[Any, ...], list[Any]] = {}
 
-    def through(self, subjects: Mapping[str, Subject]) -> "Evidence":
+    def through(
+        self, raw: Any, subjects: Mapping[str, Subject], grades: Mapping[str, Grade]
+    ) -> "Evidence":
         """What is known of the target seen through a lens: nothing yet, of the same problems."""
         drawn = self.count, self.reach, self.each
-        seen = Evidence(self.kind, subjects, self.grades, self.bounds, *drawn)
-        seen.problems, seen.through_lens = self.problems, True
+        seen = Evidence(self.kind, subjects, grades, self.bounds, *drawn)
+        seen.problems, seen.mended = self.problems, raw
         seen.use(self.features)
         return seen
+
+    @property
+    def through_lens(self) -> bool:
+        """Whether the target is seen through a lens."""
+        return self.mended is not None
 
     def notice(self, problem: Any) -> None:
         """Ask for the sizes of a problem from now on."""

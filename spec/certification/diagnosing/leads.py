@@ -85,13 +85,15 @@ class Row:
 class Found:
     """A cause, the failure that it was found by, on a smaller problem, and others like it.
 
-    line: about the known mistake that it is, where that was seen together with another.
+    line: about the known mistake that it is, where that was seen together with another. seen: the
+    evidence of the target through what mends other causes, where it was found.
     """
 
     cause: Cause
     lead: Lead
     others: tuple[Any, ...] = ()
     line: str = ""
+    seen: Any = None
 
     def within(self, cause: Cause) -> bool:
         """Whether all that was found is said by another cause, which has fewer features.

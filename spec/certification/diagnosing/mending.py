@@ -5,7 +5,7 @@ corrects is reported with it, and the rest is judged through the lens, so that t
 not hide a second one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -14,12 +14,16 @@ from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import Lead
 from spec.certification.diagnosing.separating import Split
 from spec.certification.diagnosing.table import Table
+from spec.certification.judging.cause import NUMBERS, RAISES
 from spec.certification.judging.examiner import Examiner
 from spec.certification.target.probing import narrowed
 from spec.certification.target.recognising import declaring
 from spec.kinds import kind_of
+from spec.notation import GRADES, HALF, Grade
 from spec.subject import Subject
+from spec.trial import broken
 
+GRADED = 60  # problems in formats of 16 bits that tell how a target rounds
 MENDED = 12  # problems that a lens has to mend, and others that it has to leave right
 
 
@@ -58,29 +62,43 @@ class Mending:
     ) -> tuple[str, "Mending", Evidence] | None:
         """The lens through which what is wrong is right, in words, and what is seen through it.
 
-        Correct answers stay correct through it.
+        Correct answers stay correct through it. A result of another form, such as another dtype, is
+        corrected by a lens through which it has the right form: its numbers may be wrong for
+        another reason.
         """
         wrong = [row.problem for row in table.within(split) if row.how]
         right = [row.problem for row in table.rows if not row.how]
-        few = [x for several in (wrong, right) for x in several[:: 1 + len(several) // MENDED]]
-        for words, mending in self.others():
-            subjects = mending.subjects()
-            if subjects is None:
+        halves = [x for x in wrong if x.dtype in HALF][:GRADED]
+        wrong, right = (x[:: 1 + len(x) // MENDED] for x in (wrong, right))
+        of_form = not lead.drawn and lead.how not in (*NUMBERS, RAISES)
+        seen: list[tuple[str, Mending, Evidence]] = []
+        for words, mending in self.others() if wrong else ():
+            if (raw := mending.raw()) is None:
                 continue
-            seen = evidence.through(subjects)
-            if wrong and all(_is_right(seen, lead, problem) for problem in few):
-                return words, mending, seen
-        return None
+            subjects = mending.subjects(raw)
+            grades = _granted(evidence, subjects, lead, halves)
+            through = evidence.through(raw, subjects, grades)
+            if all(_is_right(through, lead, problem) for problem in (*wrong, *right)):
+                return words, mending, through
+            if of_form and _has_form(through, lead, wrong, right):
+                seen.append((words, mending, through))
+        return seen[0] if seen else None
 
-    def subjects(self) -> Mapping[str, Subject] | None:
-        """The target through its lenses, by format; None if a lens does not apply to it."""
+    def raw(self) -> Subject | None:
+        """The target through its lenses; None if a lens does not apply to it."""
         examiner, raw = self.examiner, self.examiner.raw
         kind = kind_of(raw.about)
         for words in self.lenses:
             raw = kind.lenses[words](raw)
             if raw is None:
                 return None
-        seen = examiner.guard(kind.under(raw, {**examiner.request.conventions, **self.choices}))
+        seen: Subject = kind.under(raw, {**examiner.request.conventions, **self.choices})
+        return seen
+
+    def subjects(self, raw: Subject) -> Mapping[str, Subject]:
+        """What is seen, format by format."""
+        examiner = self.examiner
+        seen = examiner.guard(raw)
         return {dtype: narrowed(seen, one) for dtype, one in examiner.probed.by_dtype.items()}
 
 
@@ -95,6 +113,31 @@ def reach(evidence: Evidence, lead: Lead, split: Split, table: Table) -> Split:
         return split
     mended = Table.of([row for row in table.rows if id(row) not in others], table.prices)
     return mended.shorter(mended.shared())
+
+
+def _granted(
+    evidence: Evidence, subjects: Mapping[str, Subject], lead: Lead, halves: Sequence[Any]
+) -> Mapping[str, Grade]:
+    """The grades of rounding, raised where that alone explains what is wrong through a lens.
+
+    None was granted to a format in which all results have another form.
+    """
+    grades = dict(evidence.grades)
+    for problem in halves:
+        known, subject = grades.get(problem.dtype, GRADES[0]), subjects[problem.dtype]
+        for grade in GRADES[GRADES.index(known) :]:
+            put = problem.but(rounding=grade)
+            if not any(x.binds(subject) and broken(x, subject, put) for x in lead.clauses):
+                grades[problem.dtype] = grade
+                break
+    return grades
+
+
+def _has_form(evidence: Evidence, lead: Lead, wrong: Sequence[Any], right: Sequence[Any]) -> bool:
+    """Whether nothing wrong fails as it did, but by its numbers at most, and all else is right."""
+    rows = [evidence.row(lead, problem) for problem in wrong]
+    numbers = all(row is not None and row.how in ("", *NUMBERS) for row in rows)
+    return numbers and all(_is_right(evidence, lead, problem) for problem in right)
 
 
 def _is_right(evidence: Evidence, lead: Lead, problem: Any) -> bool:

@@ -135,8 +135,7 @@ class Search:
 
     def _takes_in(self, known: Found, lead: Lead, having: Array) -> bool:
         """Whether a known cause is but a part of one that says all this: told in its place."""
-        table = self._every((lead,), [known])
-        one = table.shared(having)
+        one = (table := self._every((lead,), [known])).shared(having)
         if found := table.says_enough(one, self.evidence.columns(known.cause)):
             self._add(lead, one, table, [x for x in self.found if x is not known])
         return found
@@ -205,8 +204,7 @@ class Search:
 
     def _table(self, lead: Lead, rows: Sequence[Row], bounds: Bounds) -> Table:
         """The rows that lie within bounds."""
-        within = [row for row in rows if lead.within(bounds, row.problem)]
-        return Table.of(within, self.evidence.prices)
+        return Table.of([x for x in rows if lead.within(bounds, x.problem)], self.evidence.prices)
 
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
         """A cause beside others."""
@@ -215,9 +213,10 @@ class Search:
             self._give_up(lead, GOES)
             return
         lead = usual(lead, [row for row in table.within(split) if row.how])
+        seen = self.evidence
         if lens := self._mended(lead, split, table):
             split = reach(self.evidence, lead, split, table)
-        wrong = (*(row.problem for row in table.within(split) if row.how),)
+        wrong = tuple(row.problem for row in table.within(split) if row.how)
         cause = Cause(
             features=self.evidence.named(split.columns),
             asked=lead.asked,
@@ -230,7 +229,8 @@ class Search:
         )
         if not self.found:
             self.heard(cause)
-        self.found = [*(x for x in others if not x.within(cause)), Found(cause, lead, wrong)]
+        found = Found(cause, lead, wrong, seen=seen)
+        self.found = [*(x for x in others if not x.within(cause)), found]
         self.bounds = self._without(self.found)
 
     def _mended(self, lead: Lead, split: Split, table: Table) -> str:

@@ -11,7 +11,7 @@ from spec.certification.diagnosing.experiments import in_format, with_numbers
 from spec.certification.diagnosing.leads import DEPENDS, GOES, Found, Lead, Row
 from spec.certification.diagnosing.memory import Alone, nobody, remembered
 from spec.certification.diagnosing.search import Search
-from spec.certification.explaining.script import Again
+from spec.certification.explaining.script import Again, script
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.examiner import Examiner
@@ -51,21 +51,47 @@ class Telling:
         clauses, formats = (*numbers,) or found.lead.numbers, (*dtypes,)
         formats = formats or (found.lead.problem.dtype,)
         cause = replace(found.cause, clauses=clauses, dtypes=formats)
+        shown = self._shown(found, cause)
+        if shown is None and found.seen is not None and found.seen.through_lens:
+            shown = replace(self, evidence=found.seen)._shown(found, cause)
+        return cause if shown is None else shown
+
+    def _shown(self, found: Found, cause: Cause) -> Cause | None:
+        """The cause with its smallest counterexample; None if there is none to be seen."""
         lead, done = self._smallest(found)
         times = AGAIN if cause.failure == GOES else 1
         broke = None if lead is None else self._broken(lead, times)
         if lead is None or broke is None:
-            return cause
+            return None
         clause, violation = broke
         before, after = self._before(cause, clause, lead.problem)
         failure = cause.failure if cause.failure.startswith("is ") or not after else "is wrong"
         often = times if before is None else 1
         again = Again(before, often, isinstance(violation, Died))
-        example = self.examiner.shown(clause, lead.problem, str(violation), done, again)
+        put = clause, lead.problem, str(violation), done
+        example = self.examiner.shown(*put, again)
+        if self.evidence.mended is not None:
+            example = self._mended(example, clause, violation)
         # No known mistake is wrong only after another problem: each is asked alone.
         likened = () if after else self._likened(found, example)
         example = replace(example, looks_like=likened)
         return replace(cause, failure=f"{failure}{after}", counterexample=example)
+
+    def _mended(
+        self, example: Counterexample, clause: Clause, violation: Violation
+    ) -> Counterexample:
+        """A counterexample of the target seen through a lens.
+
+        A script calls the target as it is. That shows the same numbers only if merely their form,
+        a dtype say, is mended.
+        """
+        problem, message = example.problem, f"with these changes, {violation}"
+        plain = broken(clause, self.examiner.probed.by_dtype[problem.dtype], problem)
+        written = ""
+        if plain is not None and plain.place is None:
+            written = script(clause, self.evidence.mended, self.examiner.request, problem, message)
+        example = replace(example, place=violation.place, compared=violation.whole)
+        return replace(example, message=message, script=written)
 
     def _broken(self, lead: Lead, times: int) -> tuple[Clause, Violation] | None:
         """Which clause a problem breaks, and how, if it does when it is put so often."""
@@ -78,13 +104,15 @@ class Telling:
             return with_numbers(problem, 0), ""
         formats = (*self.evidence.subjects,)
         put = self.alone, self.search.kind, clause.number, problem, formats
-        known = None if cause.lens else remembered(*put)
+        lens = cause.lens or self.evidence.through_lens
+        known = None if lens else remembered(*put)
         return (None, "") if known is None else (known[0], f" after {known[1]}")
 
     def _smallest(self, found: Found) -> tuple[Lead | None, bool]:
         """The failure on the smallest problem of a cause, and whether no way makes it smaller."""
         lead, evidence, besides = found.lead, self.evidence, found.cause.besides
         beside = [x.cause for x in self.search.found if x is not found and not besides]
+        beside = [x for x in beside if not (x.lens and evidence.through_lens)]
         kind, both = self.search.kind, ([found.cause], beside)
         alone, others = (Bounds.of(kind, "", causes) for causes in both)
         goes = found.cause.failure == GOES  # and then no problem is outside of it
@@ -103,6 +131,7 @@ class Telling:
         lead = replace(lead, problem=start)
         problem, _, done = evidence.way_down(lead, keeps, SMALLER, numbers=True)
         problem = problem.but(rounding=evidence.grades.get(problem.dtype, "strict"))
+        problem = evidence.posed(problem) if evidence.through_lens else problem
         return replace(lead, problem=problem), done
 
     def _likened(self, found: Found, example: Counterexample) -> tuple[str, ...]:

@@ -108,7 +108,8 @@ class Region:
 
     features: of each cause, what all of its problems have in common. sentence: what is left, in
     words that `where` understands, as far as words go; "" for everywhere. but: the numbers of the
-    clauses that are broken whatever is asked. passed: whether every clause was seen to hold there.
+    clauses that are broken whatever is asked. passed: whether every clause was seen to hold there,
+    or, where a change corrects a cause, with that change.
     """
 
     features: tuple[tuple[str, ...], ...] = ()
@@ -121,12 +122,12 @@ class Region:
         """What is left of where a target was to be judged."""
         sets = [cause.set for cause in causes if cause.set]
         told = tuple(x for x in sets if not any({*y} < {*x} for y in sets))
-        parts = [f"({where})" if " or " in where else where] if where else []
-        parts += [_not(features) for features in dict.fromkeys(told)]
         everywhere = [cause for cause in causes if not cause.set]
         but = dict.fromkeys(n for cause in everywhere if cause.drawn for n in cause.clauses)
-        nowhere = any(not cause.drawn for cause in everywhere)
-        return Region(told, joined(parts), tuple(but), passed and not nowhere)
+        wrong = [cause for cause in everywhere if not cause.drawn]
+        parts = [f"({where})" if " or " in where else where] if where and not wrong else []
+        parts += [_not(features) for features in dict.fromkeys(told) if not wrong]
+        return Region(told, joined(parts), tuple(but), passed and all(x.lens for x in wrong))
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> "Region":

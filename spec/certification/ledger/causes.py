@@ -26,6 +26,7 @@ INFERENCE = (
     "pass raise NotImplementedError."
 )
 NAMED = re.compile(r"(\w+) \((.*?)\): (.*)", re.DOTALL)  # a known bug, its source, its sentence
+NOWHERE = "correct on none of the tested problems"
 TYPED = re.compile(r'--\S+ (?:"[^"]*"|\S+)')  # on a command line
 
 
@@ -82,10 +83,12 @@ def likeness(cause: Cause) -> str:
 
 def region(certificate: Findings) -> str:
     """Where the target is correct: on the problems that no cause excludes."""
-    excluded = any(not cause.lens for cause in certificate.causes)
-    changed = any(cause.lens for cause in certificate.causes)
+    left = [cause for cause in certificate.causes if not cause.lens]
+    excluded, changed = bool(left), len(left) < len(certificate.causes)
+    nowhere = any(not cause.set and not cause.drawn for cause in left)
     asked = f" with {certificate.where}" if certificate.where else ""
-    found = _correct(certificate, f"on all {'other ' * excluded}problems{asked}")
+    where = f"on all {'other ' * excluded}problems{asked}"
+    found = NOWHERE if nowhere else _tested(certificate, where)
     return filled("", f"{'with these changes, ' * changed}{found}")
 
 
@@ -97,8 +100,12 @@ def region_in_words(certificate: Findings) -> str:
 
 def _correct(certificate: Findings, where: str) -> str:
     found = certificate.region
-    if not found.sentence and not found.but:
-        return "correct on none of the tested problems"
+    nowhere = not found.sentence and not found.but
+    return NOWHERE if nowhere else _tested(certificate, where)
+
+
+def _tested(certificate: Findings, where: str) -> str:
+    found = certificate.region
     if not found.passed:
         return f"correct {where}, as far as is known; not all of them were tested"
     held = {v.clause for v in certificate.verdicts if v.causes or (v.ran and v.outcome == "holds")}

@@ -66,7 +66,8 @@ def _region(certificate: Certificate) -> str:
     """Where it is what it is said to be, in a line."""
     region = certificate.region
     but = f" but {', '.join(region.but)}" if region.but else ""
-    return f"{region.sentence or 'everywhere'}{but}{'' if region.passed else ', as far as known'}"
+    where = "nowhere" if any(not (c.set or c.drawn) for c in certificate.causes) else "everywhere"
+    return f"{region.sentence or where}{but}{'' if region.passed else ', as far as known'}"
 
 
 def _refusals(certificate: Certificate) -> list[str]:
