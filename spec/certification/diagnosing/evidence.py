@@ -39,7 +39,6 @@ from spec.trial import broken, tried
 
 FEW = (1, 2, 7, 64, 129)  # lengths: small ones, an odd one, a multiple and a long one
 ANOTHER = 0x5EED  # a seed: problems are not those that clauses were judged on
-TRIES = 8  # of one problem
 MADE = 0.3
 
 
@@ -141,10 +140,6 @@ class Evidence:
             return self.violation(self.asking(lead, problem), problem)
         except Refused:
             return None
-
-    def goes(self, lead: Lead) -> bool:
-        """Whether a failure comes and goes."""
-        return None in (self.failure(lead, lead.problem) for _ in range(TRIES))
 
     def row(self, lead: Lead, problem: Any, drawn: bool = False) -> Row | None:
         """A problem as a row; None where it says nothing: it is refused, or has no right answer.

@@ -31,6 +31,11 @@ OFTEN = 8  # that a problem is put again, to see whether its answer changes
 LENGTHS = (1, 2, 3, 5, 8, 16, 64)
 
 
+def comes_and_goes(evidence: Evidence, lead: Lead) -> bool:
+    """Whether the problem of a failure is answered right now and then."""
+    return None in (evidence.failure(lead, lead.problem) for _ in range(OFTEN))
+
+
 def unsteady(evidence: Evidence, lead: Lead) -> str:
     """How the answer to one problem changes; "" if it does not.
 

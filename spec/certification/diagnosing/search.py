@@ -12,7 +12,7 @@ from typing import Any
 from spec.certification.diagnosing.evidence import ANOTHER, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.leads import GOES, Found, Lead, Row, alike, usual, widened
-from spec.certification.diagnosing.memory import unsteady
+from spec.certification.diagnosing.memory import comes_and_goes, unsteady
 from spec.certification.diagnosing.mending import Mending, reach
 from spec.certification.diagnosing.narrower import narrowed
 from spec.certification.diagnosing.outside import Outside
@@ -209,7 +209,11 @@ class Search:
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
         """A cause beside others."""
         split = narrowed(self.evidence, lead, split, table, self._without(others))
-        if not split.columns and table.share(split) < RARELY and self.evidence.goes(lead):
+        if (
+            not split.columns
+            and table.share(split) < RARELY
+            and comes_and_goes(self.evidence, lead)
+        ):
             self._give_up(lead, GOES)
             return
         lead = usual(lead, [row for row in table.within(split) if row.how])
@@ -229,8 +233,8 @@ class Search:
         )
         if not self.found:
             self.heard(cause)
-        found = Found(cause, lead, wrong, seen=seen)
-        self.found = [*(x for x in others if not x.within(cause)), found]
+        left = [x for x in others if not x.within(cause)]
+        self.found = [*left, Found(cause, lead, wrong, seen=seen)]
         self.bounds = self._without(self.found)
 
     def _mended(self, lead: Lead, split: Split, table: Table) -> str:

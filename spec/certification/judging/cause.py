@@ -62,7 +62,7 @@ class Cause:
         """What is wrong, and where; and how often, if some problems there are answered right."""
         wrong, inside = self.problems
         often = f" in {wrong} of {inside} problems" if wrong < inside else ""
-        everywhere = "" if often else " in all problems"
+        everywhere = " in all problems" if wrong == inside > 0 else ""
         where = f" with {joined(self.features)}" if self.features else everywhere
         return f"{self.wrong}{often}{where}"
 
