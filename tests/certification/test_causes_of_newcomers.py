@@ -116,3 +116,22 @@ def test_a_wrong_dtype_is_mended_where_rounding_is_judged_as_if_it_were_right() 
     assert dtype.lens == CAST
     assert names(maximum) == ["skips_the_maximum"]
     assert certificate.region.passed
+
+
+def test_two_mistakes_are_two_causes_and_each_is_named() -> None:
+    target = newcomers.scales_and_fills_wrongly
+    certificate = certify(target, profile="quick", dtypes=("float32",))
+    scale, fill = certificate.causes
+    assert "divides_by_width" in names(scale)
+    assert "adds_minus_a_billion" in names(fill)
+    assert "a fully masked query" in fill.features
+    assert certificate.region.passed
+
+
+def test_three_mistakes_are_not_told_as_one_without_a_condition() -> None:
+    target = newcomers.scales_fills_and_starts_wrongly
+    certificate = certify(target, profile="quick", dtypes=("float32",))
+    assert len(certificate.causes) == 3
+    assert all(cause.features for cause in certificate.causes)
+    # At D = 1 the scale is that of a known bug; elsewhere the numbers are others.
+    assert not any("scales_by_width_plus_one" in names(cause) for cause in certificate.causes)

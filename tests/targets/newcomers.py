@@ -25,3 +25,22 @@ def unscaled_in_float64(query, key, value):
     s = (query @ key.swapaxes(-1, -2)).astype(np.float64)
     e = np.exp(s - s.max(axis=-1, keepdims=True, initial=-np.inf))
     return e / e.sum(axis=-1, keepdims=True) @ value
+
+
+def scales_and_fills_wrongly(query, key, value, mask=None):
+    """Two mistakes: it divides by D, and fills with -1e9 where a mask hides a key."""
+    if mask is not None and mask.dtype != bool:
+        raise NotImplementedError("only booleans")
+    s = query @ key.swapaxes(-1, -2) / query.dtype.type(query.shape[-1])
+    s = s if mask is None else np.where(mask, s, query.dtype.type(-1e9))
+    e = np.exp(s - s.max(axis=-1, keepdims=True, initial=-np.inf))
+    return e / e.sum(axis=-1, keepdims=True) @ value
+
+
+def scales_fills_and_starts_wrongly(query, key, value, mask=None):
+    """Three: a scale that no catalogue has, the fill, and a maximum that starts at -1e30."""
+    s = query @ key.swapaxes(-1, -2) / query.dtype.type(np.sqrt(2 * query.shape[-1]))
+    if mask is not None:
+        s = np.where(mask, s, query.dtype.type(-1e9)) if mask.dtype == bool else s + mask
+    e = np.exp(s - s.max(axis=-1, keepdims=True, initial=-1e30))
+    return (e / e.sum(axis=-1, keepdims=True) @ value).astype(query.dtype)

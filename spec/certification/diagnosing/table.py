@@ -101,7 +101,7 @@ class Table:
 
     def says_enough(self, one: Split, known: Columns) -> bool:
         """Whether one conjunction explains nearly what a known one and the next best would."""
-        return one.worth > EXPLAINED * self.parted([known])
+        return one.worth > max(EXPLAINED * self.parted([known]), 0.0)
 
     def told(self, known: Sequence[Columns]) -> Sequence[tuple[Split, "Table"]]:
         """The fewest conjunctions in which nearly all lies that is wrong, and little else.
@@ -143,6 +143,7 @@ class Table:
         clear = all(table.share(split) > MAINLY for split, table in way)
         explained = most * (EXPLAINED if clear else NEARLY)
         every = float(left.weight @ left.wrong) < least
+        every &= all(split.columns for split, _ in way)  # no condition at all says nothing
         return every and sum(split.worth for split, _ in way) > explained
 
     def shorter(self, split: Split) -> Split:

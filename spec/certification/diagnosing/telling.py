@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from spec.alike import alike
 from spec.certification.diagnosing.besides import does_as
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.experiments import in_format, with_numbers
@@ -140,20 +141,35 @@ class Telling:
         if found.line:
             return (found.line,)
         alone, rows = Bounds.of(kind, "", [found.cause]), self.evidence.draws(lead)
-        wrong = [r for r in rows if r.how and not lead.within(alone, r.problem)][:ALIKE]
+        wrong = [r for r in rows if r.how and not lead.within(alone, r.problem)]
+        # Problems that are wrong for another cause as well have other numbers.
+        others = Bounds.of(kind, "", [x.cause for x in self.search.found if x is not found])
+        wrong = ([r for r in wrong if lead.within(others, r.problem)] or wrong)[:ALIKE]
         right = [r for r in rows if not r.how][:ALIKE]
         subject = self.evidence.subjects[example.problem.dtype]
         fits = partial(self._fits, found, [*wrong, *right])
         return kind.looks_like(lead.clauses[0], subject, example.problem, fits)
 
     def _fits(self, found: Found, rows: Sequence[Row], known: Any) -> bool:
-        """Whether the record of a known mistake is wrong on the rows that are, and on no others."""
+        """Whether the record of a known mistake is wrong on the rows that are, and on no others.
 
-        def wrong(row: Row) -> bool:
+        And by the same numbers, on half of them: where the target has another fault besides, these
+        are others.
+        """
+
+        def put(row: Row) -> Any:
             problem = row.problem
             if problem.dtype not in known.dtypes:
                 problem = in_format(problem, ELSE)
-            problem = problem.but(rounding=self.evidence.grades.get(problem.dtype, "strict"))
-            return any(c.binds(known) and broken(c, known, problem) for c in found.lead.clauses)
+            return problem.but(rounding=self.evidence.grades.get(problem.dtype, "strict"))
 
-        return all(wrong(row) == bool(row.how) for row in rows)
+        def wrong(row: Row) -> bool:
+            return any(c.binds(known) and broken(c, known, put(row)) for c in found.lead.clauses)
+
+        def same(row: Row) -> bool:
+            failure = self.evidence.failure(found.lead, row.problem)
+            return failure is not None and alike(failure[1], failure[0], known, put(row))
+
+        fits = all(wrong(row) == bool(row.how) for row in rows)
+        bad = [row for row in rows if row.how]
+        return fits and 2 * sum(map(same, bad)) >= len(bad)
