@@ -247,5 +247,4 @@ class Search:
 
     def _without(self, found: Sequence[Found]) -> Bounds:
         """Where nothing of what was found is in the way; what a lens mends is not."""
-        causes = [x.cause for x in found if not x.cause.lens]
-        return Bounds.of(self.kind, self.bounds.where, causes)
+        return Bounds.of(self.kind, self.bounds.where, [x.cause for x in found if not x.cause.lens])
