@@ -96,7 +96,7 @@ class Mending:
         return seen
 
     def subjects(self, raw: Subject) -> Mapping[str, Subject]:
-        """What is seen, format by format."""
+        """The target through its lenses, in each format."""
         examiner = self.examiner
         seen = examiner.guard(raw)
         return {dtype: narrowed(seen, one) for dtype, one in examiner.probed.by_dtype.items()}

@@ -5,7 +5,7 @@ line says what to declare if it is meant; or, if problems that pass would fail u
 which these are.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,16 +36,42 @@ class Recognised:
 
     @property
     def advice(self) -> tuple[str, ...]:
-        """A line for each convention: how to declare it, or why that makes matters worse."""
-        each = (f"{LOOKS} {declaring(dict([pair]))}" for pair in self.choices.items())
-        return (*each, *self.costly)
+        """How to declare the conventions, and why some others make matters worse."""
+        return (*[f"{LOOKS} {declaring(self.choices)}"] * bool(self.choices), *self.costly)
 
 
 def recognised(raw: Subject, dtype: str, declared: Mapping[str, str], guard: Guarded) -> Recognised:
-    """Conventions that `raw` seems to follow, beyond what it and its caller declare."""
-    kind, chosen = kind_of(raw.about), {**raw.chosen, **declared}
+    """Conventions that `raw` seems to follow, beyond what it and its caller declare.
+
+    All that fit are tried together, as one may be right only with another. As long as problems
+    that pass would fail under them, the one that costs most is left out.
+    """
+    chosen, costly = {**raw.chosen, **declared}, dict[tuple[str, str], str]()
+    before = guard(kind_of(raw.about).under(raw, chosen))
+
+    def changed(found: Mapping[str, str]) -> tuple[list[str], list[str]]:
+        after = _under(raw, {**chosen, **found}, guard)
+        return ([], []) if after is None else _changed(before, after, dtype)
+
+    def spoiled_without(name: str) -> int:
+        return len(changed({n: x for n, x in found.items() if n != name})[1])
+
+    while found := _fitting(raw, dtype, chosen, guard, costly):
+        if not (lost := changed(found)[1]):
+            break
+        worst = min(found, key=spoiled_without)
+        fixed, spoiled = changed({worst: found[worst]})
+        line = _cost(f"{worst}={found[worst]}", fixed, spoiled or lost)
+        costly[worst, found[worst]] = line
+    return Recognised(found, tuple(costly.values()))
+
+
+def _fitting(
+    raw: Subject, dtype: str, chosen: Mapping[str, str], guard: Guarded, barred: Container[Any]
+) -> dict[str, str]:
+    """Choices under which problems are right that are wrong under those before, one by one."""
+    kind, found = kind_of(raw.about), dict[str, str]()
     mine, others = kind.under(raw, chosen), kind.telling_else(dtype)
-    found, costly = dict[str, str](), list[str]()
     for name, problems in kind.telling(dtype).items():
         known = {**chosen, **found}  # who is told one may need no other
         told_by = (kind.definition, kind.told_by.get(name, kind.definition))
@@ -53,16 +79,13 @@ def recognised(raw: Subject, dtype: str, declared: Mapping[str, str], guard: Gua
         asked = _supported(mine, problems) or _supported(mine, others.get(name, ()))
         if not asked or not all(c.binds(mine) for c in clauses):
             continue
-        before = guard(kind.under(raw, known))
-        if _right(before, clauses, asked):
+        if _right(_under(raw, known, guard), clauses, asked):
             continue
         for choice in raw.choices[name]:
-            after = _under(raw, {**known, name: choice}, guard)
-            if choice != chosen[name] and after is not None and _right(after, clauses, asked):
-                cost = _cost(f"{name}={choice}", before, after, dtype)
-                found |= {} if cost else {name: choice}
-                costly += [cost] if cost else []
-    return Recognised(found, tuple(costly))
+            if choice != chosen[name] and (name, choice) not in barred:
+                after = _under(raw, {**known, name: choice}, guard)
+                found |= {name: choice} if _right(after, clauses, asked) else {}
+    return found
 
 
 def _supported(record: Any, problems: Iterable[Any]) -> list[Any]:
@@ -80,13 +103,21 @@ def _under(raw: Subject, choices: Mapping[str, str], guard: Guarded) -> Any:
 
 
 def _right(record: Any, clauses: Iterable[Clause], problems: Iterable[Any]) -> bool:
-    """Whether a record keeps clauses on problems, in its sizes."""
+    """Whether there is a record that keeps clauses on problems, in its sizes."""
+    if record is None:
+        return False
     fitted = [kind_of(record.about).fitted(record, problem) for problem in problems]
     return all(keeps(clause, record, p) for clause in clauses for p in fitted)
 
 
-def _cost(convention: str, before: Any, after: Any, dtype: str) -> str:
-    """The line for a convention under which problems that pass would fail; "" if all still pass."""
+def _cost(convention: str, fixed: Sequence[str], spoiled: Sequence[str]) -> str:
+    """The line for a convention under which problems that pass would fail."""
+    fits = f"the convention {convention} fits {(*fixed, 'some problems')[0]}"
+    return f"{fits}, but would make others fail that pass now: {', '.join(spoiled)}"
+
+
+def _changed(before: Any, after: Any, dtype: str) -> tuple[list[str], list[str]]:
+    """The kinds of problem that are right under other conventions alone, and those wrong there."""
     kind, fixed, spoiled = kind_of(before.about), list[str](), list[str]()
     for one, problems in {PLAIN: (kind.core(dtype),), **kind.kinds(dtype)}.items():
         if one == PLAIN or one in before.answers & after.answers:
@@ -94,10 +125,7 @@ def _cost(convention: str, before: Any, after: Any, dtype: str) -> str:
             if once == again and one.startswith(TAKES):  # some answers come and go
                 fixed += [one.removeprefix(TAKES)] if once == [False, True] else []
                 spoiled += [one.removeprefix(TAKES)] if once == [True, False] else []
-    if not spoiled:
-        return ""
-    fits = f"the convention {convention} fits {(*fixed, 'some problems')[0]}"
-    return f"{fits}, but would make others fail that pass now: {', '.join(spoiled)}"
+    return fixed, spoiled
 
 
 def _passes(record: Any, kind: Kind, problems: Iterable[Any]) -> bool | None:
