@@ -109,6 +109,7 @@ def test_nowhere_is_such_a_target_right_as_it_is(unscaled_in_float64: Certificat
     assert unscaled_in_float64.region.passed
 
 
+@pytest.mark.deep
 def test_a_wrong_dtype_is_mended_where_rounding_is_judged_as_if_it_were_right() -> None:
     target = newcomers.leaves_the_maximum_in_float64
     certificate = certify(target, profile="quick", dtypes=("float32", "float16"))
@@ -128,6 +129,7 @@ def test_two_mistakes_are_two_causes_and_each_is_named() -> None:
     assert certificate.region.passed
 
 
+@pytest.mark.deep
 def test_three_mistakes_are_not_told_as_one_without_a_condition() -> None:
     target = newcomers.scales_fills_and_starts_wrongly
     certificate = certify(target, profile="quick", dtypes=("float32",))

@@ -19,10 +19,10 @@ CALLED = r", last called for the output of B=\d+ .* M=(\d+) .*?, float32"
 
 @pytest.mark.parametrize("name", ["aborts", "hangs"])
 def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
-    done = certify(name, "--call-timeout", "3", "--clause", "A1,A2", "--backend", "numpy")
+    done = certify(name, "--call-timeout", "2", "--clause", "A1,A2", "--backend", "numpy")
     assert done.returncode == 3
     assert "crashed: A1" in done.stdout
-    ended = {"aborts": "the process died of SIGABRT", "hangs": "no result after 3 s"}[name]
+    ended = {"aborts": "the process died of SIGABRT", "hangs": "no result after 2 s"}[name]
     assert f"{ended} while probing a plain problem, float32" in done.stdout
 
 
@@ -32,13 +32,13 @@ def test_a_target_that_dies_or_hangs_at_once_gets_a_verdict(name):
         deep("aborts_on_masks", "SIGABRT while probing a boolean mask", "M3", "C2"),
         deep("aborts_when_causal", "SIGABRT while probing causal", "C2", "M3"),
         ("aborts_backward", "SIGABRT while probing gradients", "A2", "M3"),
-        ("hangs_on_masks", "no result after 3 s while probing a boolean mask", "M3", "V2"),
+        ("hangs_on_masks", "no result after 2 s while probing a boolean mask", "M3", "V2"),
     ],
 )
 def test_a_crash_while_probing_costs_that_kind_of_problem_alone(name, probe, lost, kept, tmp_path):
     file = tmp_path / "c.json"
     clauses = f"V1,{lost},{kept}"
-    words = ("--clause", clauses, "--call-timeout", "3", "--json", str(file))
+    words = ("--clause", clauses, "--call-timeout", "2", "--json", str(file))
     done = certify(name, *words, *NO_CAUSES)
     assert done.returncode == 3, done.stdout + done.stderr
     assert f"{probe}, float32" in done.stdout

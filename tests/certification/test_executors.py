@@ -130,7 +130,7 @@ def test_an_executor_that_takes_nothing_is_done_without(few, undisturbed):
     ],
 )
 def test_what_is_lost_is_judged_again(fault, reason, few, undisturbed):
-    request = requested(DENSE, {**few, "call_timeout": 5.0})
+    request = requested(DENSE, {**few, "call_timeout": 3.0})
     supervisor = supervising(request, Faulty(fault))
     supervisor.run()
     certificate = so_far(supervisor)

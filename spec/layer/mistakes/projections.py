@@ -116,6 +116,12 @@ def leaves_the_scores_of_a_layer_unscaled(sizes: Sizes) -> float:
     return 1.0
 
 
+@wrong("scale", incident="BUG-14", where="D > 1 and M > 1")
+def divides_by_the_head_size(sizes: Sizes) -> float:
+    """Divides the scores by the head size D instead of its square root."""
+    return 1 / sizes.D
+
+
 @wrong("finish", incident="BUG-25", where="biases and H > 1")
 def adds_the_output_bias_for_every_head(context: Array, W: Array, b: Array | None, H: int) -> Array:
     """Adds the output bias once for each head, so H times."""

@@ -10,6 +10,7 @@ from spec.backends.library import Unsuitable, name_of
 from spec.layer.plug.described import Description, Form, placed
 from spec.layer.plug.instances import said, sizes_of, usable
 from spec.layer.plug.layers import WrappedLayer
+from spec.layer.plug.options import ADVICE
 from spec.layer.record import SIZED, Layer
 from spec.subject import not_offered
 
@@ -85,7 +86,7 @@ def layer(
         dtypes=known(dtypes or ("float64", "float32"), arrays),
         conventions=own | dict(conventions or getattr(build, "conventions", {})),
         origin=origin,
-        notes=(*alone, *named(wrapped.unused)),
+        notes=(*alone, *named(wrapped.unused, ADVICE)),
     )
 
 

@@ -17,6 +17,11 @@ from spec.notation import Array
 MADE = ("batch_first", "bias", "kdim", "vdim")
 FLAGS = ("need_weights", "average_attn_weights", "is_causal")
 MASKS = ("attn_mask", "key_padding_mask")
+OTHER_MASKS = ("mask", "attention_mask", "padding_mask")  # their meaning differs between layers
+ADVICE = {
+    name: f'a --description tests it with [masks] {name} = "seen (N, M)", or as docs/layer.md lists'
+    for name in OTHER_MASKS
+}
 
 
 def kinds(
