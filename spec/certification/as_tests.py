@@ -76,7 +76,7 @@ class Run:
         if self.known or self.force == "should":
             import pytest
 
-            pytest.xfail(self.known or shortened(told))
+            pytest.xfail(self.known or f"recommended only: {shortened(told)}")
         raise AssertionError(told)
 
     def failure(self) -> str | None:

@@ -37,7 +37,7 @@ def ended(told: str | None, force: str = "must", known: str | None = None) -> st
 def test_only_a_must_that_is_not_known_to_be_broken_fails_its_test() -> None:
     told = "V9 keeps_them, float32: at (0, 0): got 1\nmore"
     assert ended(told) == f"failed: {told}"
-    assert ended(told, "should") == "xfailed: at (0, 0): got 1"
+    assert ended(told, "should") == "xfailed: recommended only: at (0, 0): got 1"
     assert ended(told, known="so published") == "xfailed: so published"
     assert ended(told, "should", "so published") == "xfailed: so published"
     assert ended(None) == ended(None, "should") == ended(None, known="so published") == "passed"

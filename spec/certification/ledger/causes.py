@@ -110,7 +110,9 @@ def _tested(certificate: Findings, where: str) -> str:
         return f"correct {where}, as far as is known; not all of them were tested"
     held = {v.clause for v in certificate.verdicts if v.causes or (v.ran and v.outcome == "holds")}
     but = f", except {', '.join(found.but)}" if found.but else ""
-    return f"correct {where}: all {len(held - {*found.but})} clauses pass there{but}"
+    count = len(held - {*found.but})
+    passing = f"all {count} clauses pass" if count > 1 else "the clause that was tested passes"
+    return f"correct {where}: {passing} there{but}"
 
 
 def counterexamples(certificate: Findings) -> Iterator[str]:
