@@ -52,13 +52,19 @@ def test_a_newcomer_reads_it_at_a_glance() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "name"),
-    [("README.md", "attend"), ("docs/function.md", "attend"), ("docs/cache.md", "Cache")],
+    ("page", "target"),
+    [
+        ("README.md", "mine.py:attend"),
+        ("docs/function.md", "mine.py:attend"),
+        ("docs/cache.md", "mine.py:Cache"),
+        pytest.param("docs/cache.md", "adapted.py:Cache", marks=pytest.mark.torch),
+    ],
 )
-def test_the_file_that_a_page_shows_is_certified(page: str, name: str, tmp_path: Path) -> None:
-    (text,) = re.findall(r"^```python\n(# mine\.py\n.*?)^```", (ROOT / page).read_text(), M)
-    (tmp_path / "mine.py").write_text(text)
-    done = run("certify", f"mine.py:{name}", *FEW, cwd=tmp_path)
+def test_the_file_that_a_page_shows_is_certified(page: str, target: str, tmp_path: Path) -> None:
+    file = target.partition(":")[0]
+    (text,) = re.findall(rf"^```python\n(# {file}\n.*?)^```", (ROOT / page).read_text(), M)
+    (tmp_path / file).write_text(text)
+    done = run("certify", target, *FEW, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

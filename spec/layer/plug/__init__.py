@@ -107,5 +107,5 @@ def _called(build: Any) -> None:
         how = f"name a function that calls {build.__name__}.apply(query, key, value)"
         raise Unsuitable(f"{build.__name__} is a torch.autograd.Function: {how}")
     if not any("forward" in vars(x) or "__call__" in vars(x) for x in build.__mro__):
-        others = "a layer has one of them, a cache has extend(query, key, value)"
+        others = "a layer has one of them, a cache has extend(query, key, value) (docs/cache.md)"
         raise Unsuitable(f"{build.__name__} has neither forward nor __call__: {others}")
