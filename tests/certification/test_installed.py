@@ -232,7 +232,7 @@ def test_pytest_collects_the_clauses_and_nothing_else(run, tmp_path):
     assert should.find("skipped").get("type") == "pytest.xfail"
     for case in musts:
         failure = case.find("failure")
-        assert re.fullmatch(r"at \(.+\): got .+, want .+ within .+", failure.get("message"))
+        assert re.search(r"^at \(.+\): got |^the output is ", failure.get("message"))
         assert "from wrong import attend" in failure.text
 
 
