@@ -39,6 +39,7 @@ from spec.certification.options import (
     add_work_options,
     asked,
 )
+from spec.certification.output import patient
 from spec.certification.pages.certificate_page import certificate_page
 from spec.certification.pages.matrix_page import matrix_page
 from spec.certification.pages.matrix_text import markdown as matrix_markdown
@@ -59,17 +60,15 @@ start with:
 """
 
 
+@patient()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
+    """Run the command line and return its exit code, which is the same whoever reads the output."""
     try:
         options = _parser().parse_args(arguments)
         code: int = options.run(options)
     except Unsuitable as reason:
         print(f"error: {reason}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # the reader of our output has seen enough
-        sys.stderr.close()
-        return 0
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 3
