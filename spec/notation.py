@@ -141,6 +141,11 @@ class Posed:
         _, length = next(iter(found.values()), (0, 0))
         return {name: axis for name, (axis, size) in found.items() if not size == 1 != length}
 
+    def length(self, letter: str) -> int:
+        """How many positions an axis has; 0 where no array has the axis."""
+        lengths = (getattr(self, name).shape[axis] for name, axis in self.having(letter).items())
+        return next(lengths, 0)
+
     def part(self, letter: str, index: Index) -> Self:
         """Only the positions `index` along an axis, in that order, in all arrays that have it."""
         changes = {

@@ -1,14 +1,16 @@
 """What an experiment makes of a problem is a problem still: who is right answers it rightly."""
 
 import math
+from itertools import product
 from typing import cast
 
 import pytest
 
 from implementations.multihead import MultiHead
-from spec import CLAUSES
+from spec import CLAUSES, about
 from spec.attention.plug.trials import core
 from spec.certification.diagnosing.experiments import MOST, changed
+from spec.certification.judging.drawing import series
 from spec.domain import Scope
 from spec.kinds import KINDS
 from spec.layer.domain import LayerProblems
@@ -35,6 +37,16 @@ def test_inputs_that_are_one_array_stay_one(arrays: int) -> None:
         for other in made:
             assert len({id(getattr(other, name)) for name in other.distinct}) == other.arrays
             assert broken(CLAUSES["L1"], right, other) is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_axis_is_as_long_as_its_arrays_are(kind: str) -> None:
+    clause = next(iter(about(kind).values()))
+    problems = [*series(clause, Scope(dtype="float64", reach="small"), 6, 0)]
+    for problem, letter in product(problems, problems[0].letters):
+        along = problem.having(letter).items()
+        sizes = {getattr(problem, name).shape[axis] for name, axis in along}
+        assert sizes <= {problem.length(letter)}
 
 
 def test_no_experiment_is_far_larger_than_the_problem() -> None:

@@ -20,6 +20,7 @@ from tests.judging import bound, found, planner
 from tests.night import deep
 
 COMPILING, FAULTY = "tests.targets.compiling:attend", "tests.targets.compiling:faulty"
+FAULTY_LAYER = "tests.targets.compiling:Faulty"
 AT_ONCE = "tests.targets.compiling:at_once"
 OPTIONS = {"profile": "quick", "dtypes": ("float32",)}
 MASKLESS = KINDS["attention"].subjects["ignores_the_mask"]
@@ -28,6 +29,7 @@ NAMED = ("A1", "A4", "K1", "V2")
 SOME = {n: x for i, (n, x) in enumerate(about("attention").items()) if n in NAMED or i % 15 == 0}
 SPECIFICATION = f"{__name__}:SOME"
 SPECIFICATIONS = [SPECIFICATION, deep("spec:CLAUSES")]
+OF_LAYERS = {number: CLAUSES[number] for number in ("L1", "L2")}
 BESIDES = 60  # shapes that are asked for while it is probed
 
 
@@ -119,6 +121,12 @@ def test_a_deviation_that_few_shapes_do_not_show_stays_on_the_list(specification
 def test_a_fault_of_what_compiles_is_told_as_any_other(specification, clauses):
     certificate = certify(FAULTY, **OPTIONS, specification=specification, clauses=clauses)
     (cause,) = certificate.causes
+    assert "M > 16" in cause.sentence
+
+
+def test_a_fault_of_a_layer_that_compiles_is_told_as_well():
+    specification = f"{__name__}:OF_LAYERS"
+    (cause,) = certify(FAULTY_LAYER, **OPTIONS, specification=specification).causes
     assert "M > 16" in cause.sentence
 
 

@@ -210,8 +210,8 @@ class Evidence:
         others = changed(self.kind, problem, (*self.subjects,), few)
         rows = self.rows(lead, [*others])
         for letter in problem.letters if self.sampled else "":
-            size = getattr(problem, letter)
-            along = {row.how for row in rows if getattr(row.problem, letter) != size}
+            size = problem.length(letter)
+            along = {row.how for row in rows if row.problem.length(letter) not in (0, size)}
             if along - {lead.how}:
                 more = of_lengths(problem, letter, [x for x in lengths if x not in FEW])
                 rows += self.rows(lead, [*no_larger(problem, more)])

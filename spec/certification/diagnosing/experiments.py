@@ -71,10 +71,9 @@ def _volume(problem: Any) -> int:
 
 def of_lengths(problem: Any, letter: str, lengths: Sequence[int]) -> Iterator[Any]:
     """The problem with other lengths of an axis, where there is such a problem: it repeats."""
-    for name, axis in [*problem.having(letter).items()][:1]:
-        size = getattr(problem, name).shape[axis]
-        for length in {*lengths} - {size} if size else ():
-            yield from _attempt(problem, letter, np.arange(length) % size)
+    size = problem.length(letter)
+    for length in {*lengths} - {size} if size else ():
+        yield from _attempt(problem, letter, np.arange(length) % size)
 
 
 def of_new_lengths(problem: Any) -> Iterator[Any]:
