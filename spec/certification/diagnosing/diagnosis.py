@@ -33,7 +33,8 @@ class Diagnosis:
     """The causes, what is left outside of them, and which of them each violated item met.
 
     likewise: a line for each item that something which the target calls is known to break alike.
-    programs: how many were compiled for it.
+    programs: how many were compiled for it. failed: the error that ended the search, a defect of
+    this package.
     """
 
     causes: tuple[Cause, ...] = ()
@@ -41,13 +42,14 @@ class Diagnosis:
     met: Mapping[Item, tuple[int, ...]] = field(default_factory=dict)
     likewise: Mapping[Item, str] = field(default_factory=dict)
     programs: int = 0
+    failed: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The diagnosis as JSON has it."""
         met = [[*item, [*x], self.likewise.get(item, "")] for item, x in self.met.items()]
         causes = [cause.to_json() for cause in self.causes]
         told = {"causes": causes, "region": vars(self.region), "met": met}
-        return {**told, "programs": self.programs}
+        return {**told, "programs": self.programs, "failed": self.failed}
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> "Diagnosis":
@@ -56,7 +58,7 @@ class Diagnosis:
         met = {(number, dtype): tuple(places) for number, dtype, places, _ in written["met"]}
         said = {(number, dtype): line for number, dtype, _, line in written["met"] if line}
         region = Region.from_json(written["region"])
-        return Diagnosis(causes, region, met, said, written["programs"])
+        return Diagnosis(causes, region, met, said, written["programs"], written["failed"])
 
 
 def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:

@@ -134,6 +134,7 @@ class Supervisor:
             self._surveyed(child, message)
         elif word == "diagnosis":
             self.diagnosis = read_diagnosis(message, self.clauses)
+            self.bench.in_vain(self.diagnosis.failed)
             self.crew.count("reduction", child)
             self.crew.spent["reduction"] += message["beside"]
             self._end()
@@ -207,8 +208,7 @@ class Supervisor:
         if child.item is None:
             self._lost_before_survey(child)
         elif child.item == CAUSES:
-            note = f"causes were looked for in vain: {why}"
-            self.bench.notes.setdefault(note, len(self.bench.plan.place))
+            self.bench.in_vain(why)
             self._end()
         else:
             self._too_many()

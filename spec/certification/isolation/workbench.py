@@ -106,6 +106,12 @@ class Workbench:
         place = self.plan.place[item]
         self.notes[note] = min(place, self.notes.get(note, place))
 
+    def in_vain(self, why: str) -> None:
+        """Note why causes were looked for in vain, if they were."""
+        if why:
+            note = f"causes were looked for in vain: {printable(why)}"
+            self.notes.setdefault(note, len(self.plan.place))
+
     def _judged(self, child: Child, verdict: Verdict, after: float | None) -> None:
         """A child has a verdict. after: seconds of the target since, if nothing else is to come."""
         part, known = ("reduction", {}) if child.judged else ("elsewhere", {**verdict.seconds})

@@ -27,18 +27,20 @@ import signal
 import socket
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any, TextIO
 
 from spec import rows
 from spec.backends import Unsuitable, inferred, prepared
 from spec.backends.compiled import forget_programs
 from spec.backends.library import WARNINGS
-from spec.certification.diagnosing.diagnosis import diagnosed
+from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed
 from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.diagnosing.raising import Raising
 from spec.certification.isolation.asked import Asked
@@ -57,6 +59,7 @@ from spec.kind import Guarded
 
 SECOND = 1.0
 BY_LINE = 1  # _IOLBF of stdio.h
+ITSELF = "the search itself failed, not the target"
 CALLS = 30  # between two times that programs are forgotten
 
 
@@ -141,7 +144,10 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
         if "explain" in wanted:
             failing = [(number, dtype) for number, dtype in wanted["explain"]]
             heard = partial(_first, told, wanted["order"])
-            found = diagnosed(examiner, failing, wanted["grades"], in_two, alone, heard)
+            try:
+                found = diagnosed(examiner, failing, wanted["grades"], in_two, alone, heard)
+            except Exception as error:
+                found = Diagnosis(failed=_defect(error))
             copies = os.times()  # that shared the work
             beside = copies.children_user + copies.children_system
             answer = {"diagnosis": found.to_json(), "beside": beside}
@@ -156,6 +162,13 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
         notes = examiner.witness.changed(f"while {number} was run", dtype)
         after = {"notes": notes, "after": examiner.witness.lap(), "order": order}
         _tell(told, {"verdict": verdict_to_json(verdict), **after})
+
+
+def _defect(error: Exception) -> str:
+    """Return what a person can report of an exception that this package raised itself."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}, line {place.lineno}"
+    return f"{ITSELF} ({type(error).__name__}: {error}, in {where}): please report it"
 
 
 def _first(told: TextIO, order: str, cause: Cause) -> None:
