@@ -35,5 +35,5 @@ def test_what_processes_spent_is_told_by_part_and_adds_up(words, tmp_path):
     assert parts == pytest.approx([spent[part] for part in PARTS], abs=0.05)
     assert all(words in " ".join(line.split()) for words in PARTS.values())
     assert min(spent.values()) > 0
-    # One process after the other, or two at a time: at work for nearly all of it, and no longer.
-    assert total / 2 < sum(spent.values()) < 2 * total
+    # One process after the other, or two at a time. How much less depends on who else is at work.
+    assert sum(spent.values()) < 2 * total

@@ -1,4 +1,7 @@
-"""A function and a layer that take their time for each shape, as compilers do; the function writes down which it met."""
+"""A function and a layer that take their time for each shape, as compilers do.
+
+The function writes down which shapes it met.
+"""
 
 import os
 import time
