@@ -1,5 +1,6 @@
 """A layer whose dropout is on is not tested; the error says where its rate is set."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,14 @@ class Mine(nn.MultiheadAttention):
     def forward(self, x):
         y, _ = super().forward(x, x, x)
         return nn.functional.dropout(y, 0.2) if self.always else self.drop(y)
+"""
+GUIDE = (Path(__file__).parent.parent.parent / "docs" / "layer.md").read_text(encoding="utf-8")
+NAMED = """
+import torch
+
+class MyAttention(torch.nn.MultiheadAttention):
+    def __init__(self, embed_dim, num_heads, dropout=0.1, bias=True):
+        super().__init__(embed_dim, num_heads, dropout, bias, batch_first=True)
 """
 FEWER = {"profile": "quick", "dtypes": ("float32",), "clauses": ("L1",)}
 
@@ -50,6 +59,22 @@ def test_a_described_layer_that_drops_is_not_tested(make: str, when: str, tmp_pa
         f"error: Mine has dropout on {when}: a layer is tested without dropout; set its rate to 0 "
         "in `make` of the description\n"
     )
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "words", [("my_layers.py:MyAttention", "--description", "my.toml"), ("built.py:layer",)]
+)
+def test_a_layer_without_dropout_is_certified_as_the_guide_writes(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert f"\nattention-spec certify {' '.join(words)}\n" in GUIDE
+    (tmp_path / "my_layers.py").write_text(NAMED)
+    for name in ("my.toml", "built.py"):
+        (text,) = re.findall(rf"^```\w+\n(# {name}\n.*?)^```", GUIDE, re.M | re.S)
+        (tmp_path / name).write_text(text)
+    done = run("certify", *words, *FEW, "--clause", "L1", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.torch
