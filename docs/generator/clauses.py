@@ -71,7 +71,7 @@ def page(clause: Clause, facts: Facts, before: str = "", after: str = "") -> Pag
         "## Formula",
         mathematics(clause.formula),
         *_reason(clause),
-        heading("How it is believed", indexed=False),
+        heading("Evidence", indexed=False),
         _evidence(clause),
         heading("The check", indexed=False),
         _check(clause),

@@ -75,8 +75,10 @@ def page(name: str, facts: Facts) -> Page:
         (chapter(about), code(found[0]), ", ".join(map(code, found[1:])))
         for about, found in kinds.items()
     )
+    *others, last = dict.fromkeys(x for found in kinds.values() for x in found)
+    answer = f"{', '.join(map(code, others))} or {code(last)}"  # search looks at headings first
     parts = [
-        f"# Convention: {code(name)}",
+        f"# Convention {code(name)}: {answer}",
         prose(sentence(text)),
         "## Choices",
         table(("kind of target", "default", "other choices"), of_kinds),

@@ -97,7 +97,7 @@ def _causes(x: Judged, here: str) -> Iterator[str]:
     if x.pairs:
         yield f"## What was found ({len(x.pairs)})"
     for place, (cause, said) in enumerate(x.pairs, start=1):
-        told = cause.sentence if cause else said.get("sentence", "")
+        told = cause.told if cause else said.get("sentence", "")
         yield f"### {place}. {prose(capital(told))} {{ #cause-{place} }}"
         yield from _said(said)
         if cause is not None:
@@ -121,11 +121,8 @@ def _said(said: Mapping[str, str]) -> Iterator[str]:
 
 def _cause(cause: Cause, here: str) -> Iterator[str]:
     numbers = ", ".join(link(here, clause_path(n), n) for n in cause.clauses)
-    wrong, looked = cause.problems
-    yield (
-        f"Fails {counted(len(cause.clauses), 'clause')} ({numbers}) in {', '.join(cause.dtypes)}; "
-        f"wrong on {wrong} of {looked} problems that meet the condition."
-    )
+    fails = f"Fails {counted(len(cause.clauses), 'clause')} ({numbers})"
+    yield f"{fails} in {', '.join(cause.dtypes)}."
     if cause.lens:
         yield f"Correct if: {prose(cause.lens)}."
     example = cause.counterexample

@@ -11,12 +11,8 @@ from docs.generator.writing import Page, code, counted, joined, link, plain, pro
 from docs.generator.writing import heading as header
 from spec.certification.ledger.text import in_short
 from spec.certification.pages.matrix import Chapter, chapters
-from spec.certification.pages.matrix_text import gravest
+from spec.certification.pages.matrix_text import LEGEND, gravest
 
-LEGEND = (
-    "✓ all clauses pass · ✗ a required clause fails · ~ only recommended clauses fail · ≠ fails as "
-    "declared · - raised an exception · ! crashed · ? not run · empty: not supported, so not tested"
-)
 ABOUT = (
     "The ledger records what certification found in public libraries: which clauses each function, "
     "layer or cache breaks, under which condition, and whether that is a fault, a documented "

@@ -150,6 +150,12 @@ def test_a_phone_does_not_scroll_sideways(opened, path):
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
 
 
+@pytest.mark.parametrize(("width", "shown"), [(NARROW, '"evidence: "'), (1280, "none")])
+def test_a_phone_names_the_columns_of_a_small_table(opened, width, shown):
+    cell = opened("sections/M.html", width=width).locator("tbody tr").first.locator("td").nth(2)
+    assert cell.evaluate("(x) => getComputedStyle(x, '::before').content") == shown
+
+
 def test_formulas_are_laid_out(opened):
     page = opened("index.html")
     fraction = page.locator(".formula mfrac").first

@@ -18,6 +18,7 @@ from docs.generator import (
 )
 from docs.generator.facts import LEDGER, facts
 from docs.generator.guides import outside_of_code, rewritten
+from docs.generator.html import shortened
 from docs.generator.terms import Glossary, glossary
 from docs.generator.writing import block, capital, link, prose, sentence, table
 from spec.kinds import KINDS
@@ -63,7 +64,7 @@ def test_the_page_of_a_clause_has_all_parts(written, known):
     assert "def forbidden_content_is_not_read(" in body  # the law, and not what runs it
     assert "https://github.com/HKUSTDial/flash-sparse-attention/issues/146" in body
     assert {f"`{name}`" for name in clause.catches} <= {*re.findall(r"`\w+`", body)}
-    parts = ["Formula", "Why it holds", "How it is believed", "The check", "Known bugs that"]
+    parts = ["Formula", "Why it holds", "Evidence", "The check", "Known bugs that"]
     assert re.findall(r"^## (.+?)(?: it must.*| \{.*)?$", body, re.M)[:5] == parts
 
 
@@ -97,6 +98,12 @@ def test_every_class_of_bugs_is_read(known):
     assert all(x.text and x.title and x.group for x in known.incidents.values())
     numbered = [x for name, x in known.incidents.items() if name.startswith("BUG-")]
     assert all("https://github.com/" in x.reported for x in numbered)
+
+
+def test_the_heading_of_a_convention_has_its_choices_and_the_menu_has_its_name(written):
+    page = written["conventions/causal.md"]
+    assert page.body.startswith("# Convention `causal`: `top-left` or `bottom-right`\n")
+    assert page.title == "Convention: causal"
 
 
 def test_every_convention_is_described():
@@ -201,3 +208,17 @@ def test_parts_of_a_page():
     assert table(("a",), []) == ""
     assert table(("a", "b"), [("1", "")]) == "| a | b |\n| --- | --- |\n| 1 |   |"
     assert block("x\n", "python") == "````python\nx\n````"
+
+
+def test_a_cell_of_a_small_table_has_the_head_of_its_column():
+    row = "<tr>\n<td>M1</td>\n<td{}>x</td>\n<td{}>2</td>\n</tr>"
+    table = "<table>\n<tr>\n<th>clause</th>\n<th><a>bugs</a></th>\n<th></th>\n</tr>\n{}</table>"
+    want = table.format(row.format(' data-label="bugs"', ""))
+    assert shortened(table.format(row.format("", ""))) == want
+    two = "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>"
+    assert shortened(two) == two
+
+
+def test_a_name_breaks_at_its_underscores_but_not_in_a_program():
+    text = "<code>a_b</code> c_d <pre><code>e_f</code></pre>"
+    assert shortened(text) == text.replace("a_b", "a_<wbr>b")

@@ -134,11 +134,12 @@ def softcap_gives_every_key_a_minimum_weight(attention: Implementation, problem:
     effort=2,
 )
 def saturated_softcap_gives_equal_weights(attention: Implementation, problem: Problem) -> None:
-    """If every score lies far beyond the soft-cap, all visible keys have the same weight.
+    """If every score is far above the soft-cap, all visible keys have the same weight.
 
         o_i = mean_j v_j    over the keys visible to query i, where all t_ij >= 64 c
 
-    A fully masked query returns zeros.
+    Here t_ij is a score before the soft-cap. In every format tanh(64) rounds to 1, so each score
+    becomes c, and the softmax of equal scores is uniform. A fully masked query returns zeros.
     """
     flat = alike(problem)
     weights = flat.allowed / np.maximum(flat.allowed.sum(axis=-1, keepdims=True), 1)

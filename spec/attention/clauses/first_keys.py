@@ -102,7 +102,8 @@ def query_attends_only_to_leading_keys_and_window(
 
         o_t = o(q_t; k[0 : n] and k[t - L : t + R + 1], v likewise)
 
-    This is how a decoder computes one token from a cache that holds only these two sets of keys.
+    Here n is the number of leading keys, and (L, R) the window of the query. A decoder computes one
+    token in this way, from a cache that holds only these two sets of keys.
     """
     t, alone = by_itself(problem)
 

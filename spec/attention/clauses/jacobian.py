@@ -120,8 +120,9 @@ def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> 
 
         sum_j ds_j = 0
 
-    This is S5 (scores plus a constant) differentiated in the constant. A row term of the wrong size
-    is subtracted in proportion to the weights, which sum to one, so the sum keeps the whole error.
+    This is S5 (scores plus a constant) differentiated in the constant. In ds_j = a_j (g_j - r)
+    the row term r is the weighted mean of g (S12). The weights sum to one, so the sum of all ds_j
+    has the whole error of r.
     """
     x = as_softmax(problem)
 

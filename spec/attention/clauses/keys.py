@@ -104,8 +104,8 @@ def shifting_all_keys_shifts_the_log_sum_exp(attention: Implementation, problem:
 
         lse_i(k + c) = lse_i(k) + scale <q_i, c>
 
-    This is S6 with c_i = scale <q_i, c>: the output does not depend on the shift (K1), but the
-    log-sum-exp does. The clause settles the scale and the base of the logarithm.
+    Every score of query i gains c_i = scale <q_i, c>, which the log-sum-exp gains too (S6). The
+    output does not change (K1). The clause fails for a wrong scale or base of the logarithm.
     """
     moved = problem.but(k=problem.k + shift(problem))
 

@@ -35,9 +35,9 @@ def permuting_keys_leaves_output_unchanged(attention: Implementation, problem: P
 
         o(q, k_p, v_p) = o(q, k, v)    for a permutation p of the keys
 
-    The output is a sum over the keys, and a sum has no order. The column of the mask moves with its
-    key. The clause catches code that favours recent keys, reads a stale cache, or drops the last
-    key: after the permutation, this affects other keys.
+    The output is a sum over the keys, which does not depend on their order. The column of the mask
+    moves with its key. The clause catches code that favours recent keys, reads a stale cache, or
+    drops the last key: after the permutation, this affects other keys.
     """
     moved = moves.of_keys(problem, moves.permutation(problem, problem.M))
 
@@ -96,8 +96,8 @@ def batch_elements_do_not_affect_each_other(attention: Implementation, problem: 
 
         o(x)_b = o(y)_b    where x_b = y_b
 
-    Both calls have the same shapes and strides, so even the order of summation has no reason to
-    differ.
+    Both calls have the same shapes and strides, so a program sums in the same order in both, and
+    even the last bits agree.
     """
     problem = moves.unshared(problem)
     q, k, v = (x.copy() for x in (problem.q, problem.k, problem.v))

@@ -129,7 +129,7 @@ def softmax_with_sink_is_shift_invariant(attention: Implementation, problem: Pro
 
         o(s + c_h; t + c_h) = o(s; t)
 
-    This is S5 with sinks.
+    A sink is one more score of the softmax, so S5 (scores plus a constant) applies.
     """
     plain = near(problem.but(softcap=None))
     c = np.resize([8.0, -4.0, 16.0], problem.H)

@@ -157,8 +157,8 @@ def slopes_combine_with_every_other_option(attention: Implementation, problem: P
 
         a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)),  s_ij = cap(t_ij) + b_ij - m_h |p_i - r_j|
 
-    A masked key stays masked at any distance. An attention sink has no position, so no slope
-    applies to it.
+    Here t_ij is a score before the soft-cap, t_h the attention sink of head h, and m_h its slope. A
+    masked key stays masked at any distance. A sink has no position, so no slope applies to it.
     """
     usual = sloping(problem)
 

@@ -161,8 +161,8 @@ def output_and_lse_gradients_add_up(attention: Implementation, problem: Problem)
         d(dout, dlse) = d(dout) + d(0, dlse)
 
     A loss is differentiated term by term. An implementation may have a separate code path for
-    losses on the output only, and all paths must agree. The bug is to ignore dlse where dout is
-    not zero.
+    losses on the output only, and all paths must agree. The known bug ignores dlse
+    where dout is not zero.
     """
     alone, none = of_lse_alone(problem), problem.but(dlse=None)
 

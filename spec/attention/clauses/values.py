@@ -71,7 +71,8 @@ def constant_values_give_that_constant(attention: Implementation, problem: Probl
 
         v_j = c  implies  o_i = c
 
-    This is S1 times c. The scores do not matter here, so a failure points to the denominator.
+    The weights of a query sum to one (S1), whatever the scores are, so the output is c times one. A
+    failure points to the denominator.
     """
     constant = problem.but(v=problem.v[:, :, :1] + np.zeros_like(problem.v))
     c = definition.shared(constant.v, problem.H)[:, :, :1]
@@ -113,7 +114,7 @@ def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) ->
         o(v P) = o(v) P    for a permutation P of the columns
 
     A weight is one number, which multiplies a value vector as a whole. With E > D, a kernel that
-    uses one width for both loses the last columns, and the permutation changes which these are.
+    uses one width for both loses the last columns. After the permutation it loses others.
     """
     order = moves.permutation(problem, problem.E)
     moved = problem.but(v=problem.v[..., order])

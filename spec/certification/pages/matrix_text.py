@@ -10,15 +10,15 @@ from spec.certification.pages.matrix import GRAVITY, Chapter, Line, State, chapt
 from spec.clause import Clause
 
 LEGEND = (
-    "✓ holds, ✗ violated, ≠ deviates as is known, ~ a should is broken, - refused, ! crashed, "
-    "? not run; empty: not offered"
+    "✓ all clauses pass, ✗ a required clause fails, ~ only recommended clauses fail, ≠ fails as "
+    "declared, - raised an exception, ! crashed, ? not run; empty: not supported, so not tested"
 )
 
 
 def table(judged: Sequence[Judged], clauses: Mapping[str, Clause]) -> str:
     """For a terminal: a line for each implementation, the gravest outcome of each section."""
     parts = ["\n".join(_table(chapter)) for chapter in chapters(judged, clauses)]
-    return "\n\n".join([*parts, LEGEND])
+    return "\n\n".join([*parts, filled("", LEGEND)])
 
 
 def _table(chapter: Chapter) -> Iterator[str]:

@@ -24,6 +24,7 @@ def dropout_does_not_modify_its_inputs(network: Dropout, problem: Problem) -> No
 
         q, k, v, mask after = q, k, v, mask before, to the bit
 
-    An in-place computation returns the right output, but the residual sum that follows is wrong.
+    If a call computes in place, its own output is right. The residual sum of input and output that
+    a model computes next is wrong, because the input has changed.
     """
     leaves_its_inputs_alone(network.call(problem))

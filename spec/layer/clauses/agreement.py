@@ -112,11 +112,12 @@ def input_gradients_match_the_definition(layer: Layer, problem: LayerProblem) ->
     effort=2,
 )
 def parameter_gradients_match_the_definition(layer: Layer, problem: LayerProblem) -> None:
-    """The gradient with respect to every parameter is that of the closed form.
+    """The gradient with respect to every parameter equals the closed form.
 
         dW_q = sum dQ^T query,    db_q = sum dQ    over all rows of all batch elements
 
-    The same holds for k and v. For the output, dW_o = sum dout^T C and db_o = sum dout.
+    Here dQ is the gradient of the projected queries. The same holds for k and v. For the output,
+    dW_o = sum dout^T C and db_o = sum dout, where C holds the outputs of all heads side by side.
     """
     got = layer.backward(problem).parameters.named()
 

@@ -80,7 +80,8 @@ def value_and_output_weight_gradients_balance(layer: Layer, problem: LayerProble
 
         W_v dW_v^T + b_v db_v^T = dW_o^T W_o    (D x D, for the rows and columns of a head)
 
-    This is L12 differentiated. A gradient that is transposed or left at zero breaks the identity.
+    This is L12 (values rescaled against W_o) differentiated. A gradient that is transposed or left
+    at zero breaks the identity.
     """
     got, known = layer.backward(problem).parameters, budgets(problem).of_gradients.parameters
     p = problem.parameters

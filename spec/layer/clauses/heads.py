@@ -80,11 +80,13 @@ def the_output_is_a_sum_over_heads(layer: Layer, problem: LayerProblem) -> None:
     proof=outputs.heads_do_not_meet,
 )
 def layer_heads_are_independent(layer: Layer, problem: LayerProblem) -> None:
-    """The projections of the other heads do not change a bit of what one head contributes.
+    """The contribution of a head does not depend, to the bit, on the projections of other heads.
 
         y(W_q, W_k, W_v) = y(W'_q, W'_k, W'_v)    if W_o reads only head h, and the rows of h agree
 
-    If heads are split or merged wrongly, the columns of one head hold a part of another head.
+    The columns of W_o for all other heads are zero here, and the rows of W_q and W_v that belong to
+    other heads change their sign. If heads are split or merged wrongly, the columns of head h hold
+    a part of another head, and the output changes.
     """
     head = problem.chance().below(problem.H)
     one = only(problem, head)

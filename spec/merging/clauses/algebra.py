@@ -55,9 +55,9 @@ def merge_is_associative(merging: Merging, problem: Problem) -> None:
 
         (s_1 + s_2) + s_3 = s_1 + (s_2 + s_3)
 
-    The output of the third state is the cotangent `do`, and its log-sum-exp is half that of the
-    first state. Lemma 5 of the error bounds says how far the rounding of the first merge can
-    change the second.
+    The check makes a third state, whose output is the cotangent `do` and whose log-sum-exp is half
+    that of the first state. Lemma 5 of the error bounds says how far the rounding of the first
+    merge can change the result of the second.
     """
     third = exact(State(problem.do, np.where(problem.empty[0], -np.inf, problem.lse_1 / 2)))
     one, two = exact(problem.one), exact(problem.two)

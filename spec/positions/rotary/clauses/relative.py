@@ -99,8 +99,9 @@ def shifting_all_positions_keeps_rotary_gradients(rotation: Rotation, problem: P
 
         dq_i = R(-p_i) sum_j ds_ij R(p_j) k_j,    and ds does not change
 
-    This holds for any loss. Here ds are the derivatives with respect to the scores, and every
-    loss of attention depends on queries and keys only through the scores.
+    Here R(p) is the rotation of position p, and ds_ij the derivative with respect to the score of
+    query i and key j. This holds for any loss, because every loss of attention depends on queries
+    and keys only through the scores.
     """
     ds = problem.chance().integers(-16, 17, (problem.N, problem.N)) / 16
     found, budgets = [], []
