@@ -26,7 +26,9 @@ BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_K
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 UNTESTED = "not tested: "  # begins a note
-UNFILLED = "which cannot be filled: give it a default, or wrap the target in a function without it"
+UNFILLED = (
+    "which cannot be filled: give {0} a default, or wrap the target in a function without {0}"
+)
 
 
 def library_of(function: Callable[..., Any], backend: str | None, device: str) -> Library:
@@ -130,10 +132,15 @@ def matched(
     """
     named = {ours: spelled(names, parameters) for ours, names in spellings.items()}
     found = {ours: name for ours, name in named.items() if name is not None}
-    for other, parameter in parameters.items():
-        if required(parameter) and other not in found.values():
-            raise Unsuitable(required_and_unknown(title, other, advice))
+    if others := required_beside(parameters, found.values()):
+        raise Unsuitable(required_and_unknown(title, others, advice))
     return found
+
+
+def required_beside(parameters: Parameters, known: Iterable[str]) -> list[str]:
+    """The parameters that every call must pass, but for those that are known."""
+    passed = {*known}
+    return [name for name, x in parameters.items() if required(x) and name not in passed]
 
 
 def unused(function: Any, parameters: Parameters, taken: Iterable[str]) -> tuple[str, ...]:
@@ -155,9 +162,19 @@ def named(parameters: Iterable[str], advice: Mapping[str, str] | None = None) ->
     return (f"{UNTESTED}{what} {', '.join(words)}",) if words else ()
 
 
-def required_and_unknown(title: str, name: str, advice: Mapping[str, str] | None = None) -> str:
-    """The error for a parameter that every call must pass, and that no problem has."""
-    return f"{title} requires a parameter {name!r}, {(advice or {}).get(name, UNFILLED)}"
+def required_and_unknown(
+    title: str, names: Sequence[str], advice: Mapping[str, str] | None = None
+) -> str:
+    """The error for parameters that every call must pass, and that no problem has."""
+    what, them = ("the parameters", "them") if len(names) > 1 else ("a parameter", "it")
+    told = [(advice or {}).get(name, UNFILLED.format(them)) for name in names]
+    return f"{title} requires {what} {quoted(names)}, {'; '.join(dict.fromkeys(told))}"
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Names in quotes, as a list in a sentence."""
+    *first, last = map(repr, names)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 @contextmanager

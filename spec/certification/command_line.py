@@ -32,6 +32,7 @@ from spec.certification.ledgers import held, side_by_side
 from spec.certification.listing import TOPICS, Version, listed
 from spec.certification.options import (
     LISTED,
+    Command,
     Parser,
     add_files,
     add_options,
@@ -56,6 +57,8 @@ ABOUT = "Check attention implementations against an executable specification."
 START = """\
 start with:
   attention-spec certify FILE.py:FUNCTION
+  attention-spec certify FILE.py:LAYER --description FILE.toml
+  attention-spec certify FILE.py:CACHE
   attention-spec certify torch.nn.functional:scaled_dot_product_attention --profile quick
 """
 
@@ -163,10 +166,6 @@ def _compare(options: argparse.Namespace) -> int:
     return 0
 
 
-def _ledger(options: argparse.Namespace) -> int:
-    return held(options.files, options.only, options.record)
-
-
 def _parser() -> Parser:
     parser = Parser("attention-spec", description=ABOUT, epilog=START)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -174,7 +173,7 @@ def _parser() -> Parser:
     shells = "print a script with which a shell (bash, zsh, ...) completes commands, and exit"
     parser.add_argument("--completion", action=Completion, metavar="SHELL", help=shells)
     parser.set_defaults(run=lambda _: _say(parser.format_help().rstrip()))
-    commands = parser.add_subparsers(metavar="COMMAND")
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=Command)
     certify = commands.add_parser("certify", help="check an implementation")
     _add_certify_options(certify)
     campaign = commands.add_parser("campaign", help="check implementations with many seeds")
@@ -204,7 +203,7 @@ def _parser() -> Parser:
 
 
 def _add_ledger_options(ledger: Parser) -> None:
-    ledger.set_defaults(run=_ledger)
+    ledger.set_defaults(run=lambda x: held(x.files, x.only, x.record))
     add = ledger.add_argument
     add("files", nargs="+", metavar="FILE.toml", help="targets, and what their failures are")
     add("--only", metavar="NAME", help="test one of the targets", **LISTED)

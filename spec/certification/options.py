@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from spec.backends import NAMES, Unsuitable
+from spec.backends.unknown import hint
 from spec.certification.settings import COMPILING, MULTIPLES, PROFILES, Request
 from spec.certification.target.declared import declared, pairs
 from spec.kind import never
@@ -23,6 +24,18 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise Unsuitable, which becomes one line and exit code 2, as for any unusable input."""
         raise Unsuitable(f"{message} (see {self.prog} --help)")
+
+
+class Command(Parser):
+    """The parser of one command, which refuses what it does not know: its own help has the rest."""
+
+    def parse_known_args(self, *arguments: Any, **options: Any) -> Any:
+        """Raise Unsuitable for arguments that are not known, with the likeliest option."""
+        found, others = super().parse_known_args(*arguments, **options)
+        if others:
+            known = [name for name in self._option_string_actions if name.startswith("--")]
+            self.error(f"unrecognized arguments: {' '.join(others)}{hint(others[0], known)}")
+        return found, others
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

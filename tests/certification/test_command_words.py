@@ -19,7 +19,8 @@ def test_without_a_command_the_help_says_what_this_is_and_how_to_start():
     done = here.run()
     assert done.returncode == 0
     assert "Check attention implementations against an executable specification." in done.stdout
-    assert "attention-spec certify FILE.py:FUNCTION" in done.stdout
+    for what in ("FUNCTION", "LAYER --description FILE.toml", "CACHE"):
+        assert f"  attention-spec certify FILE.py:{what}\n" in done.stdout
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
     assert ended.value.code == 0
@@ -47,6 +48,39 @@ def test_a_file_without_a_name_is_answered_with_its_functions(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     want = f"say which function or class to check: {file}:attend, {file}:Layer"
     assert done.stderr == f"error: {file}: {want}\n"
+
+
+@pytest.mark.parametrize("place", ["{}", "{}:attend"])
+def test_a_folder_is_no_target(place, tmp_path):
+    done = here.run("certify", place.format(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    want = "is a folder: name a file in it and what to check, as FILE.py:NAME"
+    assert done.stderr == f"error: {tmp_path} {want}\n"
+
+
+@pytest.mark.parametrize("command", ["certify", "clauses", "compare a.json", "ledger a"])
+def test_an_option_that_there_is_not_is_answered_with_the_help_of_its_command(command):
+    done = here.run(*command.split(), "--clauze", "A1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--clauze" in done.stderr
+    assert done.stderr.endswith(f" (see attention-spec {command.split()[0]} --help)\n")
+
+
+def test_the_option_that_is_likeliest_meant_is_named():
+    done = here.run("certify", "tests.targets:right", "--profle", "quick")
+    assert "unrecognized arguments: --profle quick; did you mean '--profile'?" in done.stderr
+
+
+def test_an_error_names_all_parameters_that_cannot_be_filled(tmp_path):
+    file = tmp_path / "mine.py"
+    body = "class Cache:\n    def __init__(self, {}): ...\n    def extend(self, q, k, v): ...\n"
+    file.write_text(body.format("batch, model, layer") + "def attend(q, k, v, a, b, c): ...\n")
+    done = here.run("certify", f"{file}:Cache")
+    want = "requires 'model' and 'layer', which cannot be filled; known are batch, "
+    assert done.stderr.startswith(f"error: Cache {want}")
+    done = here.run("certify", f"{file}:attend")
+    assert "attend requires the parameters 'a', 'b' and 'c', which cannot be filled" in done.stderr
+    assert "give them a default, or wrap the target in a function without them" in done.stderr
 
 
 @pytest.mark.parametrize("short", ["fp32", "f32", "float"])

@@ -211,8 +211,8 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     added, carried = options.pop("added", None), carried_of(name, options)
     passed = (*options.values(), *carried.values(), *filter(None, (added, returning, taught)))
     alone = unused(function, left, passed)
-    for other in (x for x in alone if required(left[x])):
-        raise Unsuitable(required_and_unknown(name, other, ADVICE))
+    if others := [x for x in alone if required(left[x])]:
+        raise Unsuitable(required_and_unknown(name, others, ADVICE))
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         options = {ours: spellings[0] for ours, spellings in usual.items()} | options
     return Signature(

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends import Unsuitable
-from spec.backends.calling import plugged, probing, required, told
+from spec.backends.calling import plugged, probing, quoted, required_beside, told
 from spec.backends.library import Library, name_of
 from spec.backends.results import check, numbers, refusing
 from spec.cache.notation import Chunk, Problem
@@ -82,11 +82,9 @@ def cache(target: Callable[..., Any], **how: Any) -> Cache:
 def constructor(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     """Which of the arguments that a cache may be made with `target` takes."""
     parameters = told(target) or {}
-    for other, parameter in parameters.items():
-        if other not in KNOWN and required(parameter):
-            raise Unsuitable(
-                f"{name} requires {other!r}, which cannot be filled; known are {', '.join(KNOWN)}"
-            )
+    if others := required_beside(parameters, KNOWN):
+        known = f"which cannot be filled; known are {', '.join(KNOWN)}"
+        raise Unsuitable(f"{name} requires {quoted(others)}, {known}")
     bound = target.keywords if isinstance(target, partial) else {}
     return tuple(n for n in KNOWN if n in parameters and n not in bound)
 

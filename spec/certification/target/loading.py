@@ -103,6 +103,8 @@ def resolved(target: str) -> Any:
     place, colon, name = target.rpartition(":")
     if not colon or not place or not name:
         raise Unsuitable(_unnamed(target))
+    if (os.sep in place or place.startswith(".")) and Path(place).is_dir():
+        raise Unsuitable(_unnamed(place))
     module = _from_file(place) if place.endswith(".py") else _imported(place)
     found: Any = module
     for part in name.split("."):
@@ -115,6 +117,8 @@ def resolved(target: str) -> Any:
 def _unnamed(target: str) -> str:
     """What to type in place of a target without a name: the functions and classes of its file."""
     file = Path(target)
+    if file.is_dir():
+        return f"{target} is a folder: name a file in it and what to check, as FILE.py:NAME"
     if file.suffix == ".py" and file.is_file():
         with suppress(OSError, SyntaxError, ValueError):
             body = ast.parse(file.read_text(encoding="utf-8")).body

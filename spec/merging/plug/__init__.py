@@ -23,8 +23,8 @@ from spec.backends.calling import (
     parameters_of,
     plugged,
     probing,
-    required,
     required_and_unknown,
+    required_beside,
     spelled,
     unused,
 )
@@ -99,9 +99,8 @@ def _called(target: Callable[..., Any], title: str) -> Mapping[str, str]:
             wants = f"want o_1, lse_1, o_2, lse_2: got {len(first)}"
             raise Unsuitable(f"{title} has too few positional parameters, {wants}")
         found = dict(zip(INPUTS, first, strict=True))
-    for name, parameter in parameters.items():
-        if required(parameter) and name not in found.values():
-            raise Unsuitable(required_and_unknown(title, name))
+    if others := required_beside(parameters, found.values()):
+        raise Unsuitable(required_and_unknown(title, others))
     return found
 
 
