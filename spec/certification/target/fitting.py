@@ -18,7 +18,7 @@ from spec.backends import NAMES, Unsuitable, inferred, library
 from spec.backends.compiling import compiled
 from spec.backends.results import WrongArray
 from spec.certification.settings import MULTIPLES, Request
-from spec.certification.target.recorded import described
+from spec.certification.target.shipping import advice, read
 from spec.comparison import Violation
 from spec.kind import Guarded, Kind, unchanged
 from spec.kinds import KINDS
@@ -179,20 +179,13 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
     trial = search.otherwise(usual)
     if trial is None and not usual.answers:
         called = usual.record is not None  # else it is not such a target, whatever its names are
-        said = "--description" in (usual.complaint or "")
-        helps = known.described and not (request.description or said) and called
-        raise Unsuitable(f"{usual.complaint}{_describing(found, origin) if helps else ''}")
+        suited = bool(known.described) and called
+        told = advice(usual.complaint or "", found, origin, request.description, suited)
+        raise Unsuitable("; ".join(filter(None, (usual.complaint, told))))
     if trial is not None and "layout" in request.asked and trial.layout != request.layout:
         axes = f"{trial.record.name} takes arrays {known.layouts[trial.layout]}"
         raise Unsuitable(f"--layout {request.layout}: {axes}: use --layout {trial.layout}")
     return search.noted(trial or usual)
-
-
-def _describing(found: Any, origin: str) -> str:
-    """What to do about a target that may have other names: the end of an error."""
-    home = f"{getattr(found, '__module__', '')}:{getattr(found, '__qualname__', '')}"
-    ours = described(origin, home)
-    return f"; {ours or 'if its parameters have other names, describe it: --description FILE'}"
 
 
 def unasked(found: Any, known: Kind, request: Request, origin: str) -> Subject:
@@ -205,7 +198,7 @@ def unasked(found: Any, known: Kind, request: Request, origin: str) -> Subject:
 def _search(found: Any, known: Kind, request: Request, origin: str, guard: Guarded) -> Search:
     options: dict[str, Any] = {"device": request.device, "dtypes": request.dtypes, "origin": origin}
     if request.description and known.described:
-        options |= known.described(request.description, found)
+        options |= read(known, request.description, found, origin)
     search = Search(found, known, request, options, guard)
     libraries = [library(name, request.device) for name in search.likely if request.compiled]
     if not any(request.compiled in x.compilers for x in libraries) and request.compiled:
