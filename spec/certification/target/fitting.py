@@ -7,9 +7,10 @@ whose axes are all of different lengths, so that nothing fits by chance. A note 
 found; a layout that somebody asked for is not exchanged for another.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.util import find_spec
 from typing import Any
@@ -122,6 +123,15 @@ class Search:
         yield from (self.tried(backend, self.request.layout) for backend in beside)
         yield from (self.tried(x, layout) for x in (*self.likely, *beside) for layout in layouts)
 
+    def told(self, usual: Trial) -> Trial:
+        """The trial to tell of where none answers: in the library that the usual error names."""
+        for name in NAMES if not self.request.backend else ():
+            if _names(usual, name) and is_there(name):
+                other = self.tried(name, usual.layout)
+                if not other.answers and not _names(other, usual.backend):
+                    return replace(other, complaint=f"with --backend {name}: {other.complaint}")
+        return usual
+
     def narrower(self) -> Iterator[Trial]:
         """In the layout that is asked for, about less and less."""
         for backend in self.likely:
@@ -178,6 +188,7 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
         return search.noted(usual)
     trial = search.otherwise(usual)
     if trial is None and not usual.answers:
+        usual = search.told(usual)
         called = usual.record is not None  # else it is not such a target, whatever its names are
         suited = bool(known.described) and called
         told = advice(usual.complaint or "", found, origin, request.description, suited)
@@ -204,6 +215,12 @@ def _search(found: Any, known: Kind, request: Request, origin: str, guard: Guard
     if not any(request.compiled in x.compilers for x in libraries) and request.compiled:
         compiled(found, libraries[0], request.compiled)  # which says what it has instead
     return search
+
+
+def _names(trial: Trial, library: str) -> bool:
+    """Whether the error of a trial names something of another library, as a type of its arrays."""
+    text = trial.complaint or ""
+    return library != trial.backend and re.search(rf"\b{library}\.\w", text) is not None
 
 
 def is_there(library: str) -> bool:
