@@ -1,7 +1,9 @@
 """The array library that a function or a class is written for.
 
 A class shows it by what it inherits from, then by what its methods use, and a function by what it
-uses. The imports of their module come last: a module may import torch to compare with it.
+uses; then by what the functions and classes of other modules use which they use themselves, as an
+adapter need not import torch. The imports of their module come last: a module may import torch to
+compare with it.
 """
 
 import functools
@@ -14,22 +16,42 @@ NAMES = ("torch", "jax", "numpy")  # in this order: modules for the first two us
 PACKAGES = (*NAMES, "jaxlib")  # in which the classes of their arrays are found
 
 METHODS = (types.FunctionType, staticmethod, classmethod)
+HELPERS = (types.FunctionType, type)
 
 
 def inferred(function: Callable[..., Any]) -> tuple[str, ...]:
     """The libraries that `function` may be written for, the likeliest first; never empty."""
     function = _innermost(function)
-    classes = _classes(function)
-    inherited = {_library(x.__module__) for x in classes}
-    written = (x for each in classes for x in vars(each).values() if isinstance(x, METHODS))
-    methods = map(_innermost, written)
-    by_use: set[str | None] = set().union(*map(_by_use, [function, *methods]))
+    inherited, by_use = _directly(function)
+    helpers = [x for each in _written(function) for x in _helpers(each)]
+    by_helpers = set[str | None]().union(*(found for x in helpers for found in _directly(x)))
     by_import = {_origin(value) for value in _namespace(function).values()}
     own = _library(getattr(function, "__module__", None))
-    ranked = [
-        name for found in ({own}, inherited, by_use, by_import) for name in NAMES if name in found
-    ]
+    seen = ({own}, inherited, by_use, by_helpers, by_import)
+    ranked = [name for found in seen for name in NAMES if name in found]
     return tuple(dict.fromkeys(ranked)) or ("numpy",)
+
+
+def _directly(target: Any) -> tuple[set[str | None], set[str | None]]:
+    """The libraries that a class inherits from, and those that its methods, or a function, use."""
+    inherited = {_library(x.__module__) for x in _classes(target)}
+    return inherited, set[str | None]().union(*map(_by_use, _written(target)))
+
+
+def _written(target: Any) -> list[Any]:
+    """A function, or the methods of a class and of what it inherits from."""
+    methods = [x for each in _classes(target) for x in vars(each).values()]
+    return [target, *(_innermost(x) for x in methods if isinstance(x, METHODS))]
+
+
+def _helpers(function: Any) -> list[Any]:
+    """The functions and classes that a function names and that are of no array library."""
+    code = getattr(function, "__code__", None)
+    known: Mapping[str, Any] = getattr(function, "__globals__", {})
+    named = [known[name] for name in code.co_names if name in known] if code else []
+    modules = [vars(x) for x in named if isinstance(x, types.ModuleType) and not _origin(x)]
+    members = [x[name] for x in modules for name in code.co_names if name in x] if code else []
+    return [_innermost(x) for x in (*named, *members) if isinstance(x, HELPERS) and not _origin(x)]
 
 
 def _classes(target: Any) -> tuple[type, ...]:

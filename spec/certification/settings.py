@@ -176,8 +176,19 @@ def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:
     for name, value in {**record.conventions, **declared}.items():
         if not record.choices:
             raise Unsuitable(f"--convention {name}={value}: there is none for {record.name}")
-        _among("convention", name, tuple(record.choices))
+        if name not in record.choices:
+            raise _other_convention(record, name)
         _among(f"choice for the convention {name}", value, record.choices[name])
+
+
+def _other_convention(record: Subject, name: str) -> Unsuitable:
+    """The error for a convention that the kind of a target does not have: who has it, if any."""
+    has = [kind.noun for kind in KINDS.values() if name in kind.truth().choices]
+    if not has:
+        return unknown("convention", name, record.choices)
+    whose = f"the convention {name!r} is for {' or '.join(has)}, not {KINDS[record.about].noun}"
+    mine = f"choose from {', '.join(record.choices)}"
+    return Unsuitable(f"{whose}: {mine} (`{COMMAND} list conventions` has all of them)")
 
 
 def with_definition(request: Request, clauses: Mapping[str, Clause], definition: str) -> Request:

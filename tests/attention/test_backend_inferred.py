@@ -1,6 +1,7 @@
 """The array library of a function or a class, inferred where nobody says it."""
 
 import functools
+import types
 
 import numpy as np
 import pytest
@@ -53,3 +54,19 @@ def test_the_backend_of_a_class_is_told_from_the_class_before_its_module():
     }
     assert inferred(OfArrays) == ("numpy", "torch")
     assert inferred(OfArrays()) == inferred(OfArrays)
+
+
+def test_a_function_of_another_module_tells_it_before_the_imports_of_the_own():
+    def adapted(q, k, v):
+        return helped(q, k, v)  # noqa: F821 - given below
+
+    def with_helpers(**known):
+        return types.FunctionType(adapted.__code__, {"np": np, **known}, "adapted")
+
+    assert inferred(with_helpers())[0] == "numpy"
+    assert inferred(with_helpers(helped=targets.right)) == ("numpy",)
+    assert inferred(with_helpers(helped=uses_torch)) == ("torch", "numpy")
+
+
+def uses_torch(q, k, v):
+    return torch.softmax(q @ k.mT, -1) @ v

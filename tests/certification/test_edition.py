@@ -15,7 +15,7 @@ from spec.certification.judging.edition import OURS, THEIRS, edition, hashes
 from spec.certification.pages.certificate_page import certificate_page
 from spec.version import CURRENT
 from tests import targets
-from tests.shell import run
+from tests.shell import FEW, run
 
 A1 = {"profile": "quick", "dtypes": ["float32"], "clauses": ["A1"]}
 MINE = "from tests.targets import right as attend\n"
@@ -73,6 +73,14 @@ def test_a_module_is_found_and_not_imported(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     assert hashes("folder.mine:attend")[THEIRS] == sha256(file)
     assert "folder" not in sys.modules
+
+
+def test_the_file_may_be_in_folders_that_have_no_init(tmp_path):
+    file = tmp_path / "outer" / "inner" / "mine.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(MINE)
+    done = run("certify", "outer.inner.mine:attend", *FEW, "--clause", "A1", cwd=tmp_path)
+    assert f"target {sha256(file)}\n" in done.stdout, done.stderr
 
 
 def test_what_is_installed_is_named_with_its_version():

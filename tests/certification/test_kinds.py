@@ -110,7 +110,7 @@ def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path
         (
             "Keeps",
             ("--convention", "fully-masked=nan"),
-            "unknown convention 'fully-masked': choose",
+            "'fully-masked' is for an attention function or a layer, not",
         ),
         ("opposite", (), "opposite has 1 positional parameter"),
         ("Attends", ("--backend", "jax"), "layers of jax need an adapter"),

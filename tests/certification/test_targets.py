@@ -92,11 +92,23 @@ def test_a_note_says_where_a_target_is_correct_if_that_is_short(rows):
         assert recorded.note("library.layers:Attention", None) == said + words
 
 
-def test_a_note_on_several_entries_has_each_verdict_once(rows):
+def test_a_note_on_several_entries_has_the_options_of_each(rows):
     wrong = {"verdict": "incomplete", "region": "causal"}
-    rows({"options": "--a"}, {"options": "--b"}, {"options": "--c", **wrong})
+    rows({}, {"options": "--b"}, {"options": "--c", **wrong})
+    said, target = "recorded in the ledger with library 1.2: ", "library.layers:Attention"
+    options = "certified; certified (tested with --b); incomplete (tested with --c)"
+    assert recorded.note(target, None) == said + options
+    rows({"options": "--a " * 50}, {"options": "--b " * 50}, {"options": "--c", **wrong})
+    listing = f"(`python -m spec targets {target}` lists the options of each)"
+    assert recorded.note(target, None) == f"{said}certified; incomplete {listing}"
+
+
+def test_a_note_has_the_options_that_the_verdict_is_about(rows):
+    wrong = {"verdict": "not certified", "region": "not float64"}
+    rows({**wrong, "options": "--dtype float32 --convention a=b"})
+    said = "not certified (tested with --dtype float32 --convention a=b); correct when not float64"
     line = recorded.note("library.layers:Attention", None)
-    assert line == "recorded in the ledger with library 1.2: certified; incomplete"
+    assert line == f"recorded in the ledger with library 1.2: {said}"
 
 
 def test_a_table_has_a_heading_for_each_library_and_arguments_of_certify(rows):

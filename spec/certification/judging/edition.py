@@ -6,10 +6,15 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spec.certification.target.loading import Target, origin_of
 from spec.certification.target.versions import installed
+
+if TYPE_CHECKING:
+    from _typeshed.importlib import MetaPathFinderProtocol
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS, THEIRS = "specification", "target"  # among the versions of a certificate
@@ -46,9 +51,17 @@ def _file(place: str) -> Path | None:
     folders, origin, name = [*here, *sys.path], loaded, ""
     for part in place.split(".") if place and not loaded else ():
         name = f"{name}.{part}".removeprefix(".")
-        specs = (finder.find_spec(name, folders) for finder in sys.meta_path)
+        specs = (_found(finder, name, folders) for finder in sys.meta_path)
         found = next(filter(None, specs), None)
         if found is None:
             return None
         folders, origin = [*(found.submodule_search_locations or ())], found.origin
     return Path(origin) if origin else None
+
+
+def _found(finder: "MetaPathFinderProtocol", name: str, folders: list[str]) -> ModuleSpec | None:
+    """The module in some folders, where it may be a folder in a package that is one, too."""
+    try:
+        return finder.find_spec(name, folders)
+    except KeyError:  # such packages are looked up among what is imported
+        return finder.find_spec(name.rpartition(".")[2], folders)

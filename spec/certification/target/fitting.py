@@ -7,9 +7,10 @@ whose axes are all of different lengths, so that nothing fits by chance. A note 
 found; a layout that somebody asked for is not exchanged for another.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.util import find_spec
 from typing import Any
@@ -18,7 +19,7 @@ from spec.backends import NAMES, Unsuitable, inferred, library
 from spec.backends.compiling import compiled
 from spec.backends.results import WrongArray
 from spec.certification.settings import MULTIPLES, Request
-from spec.certification.target.recorded import described
+from spec.certification.target.shipping import advice, read
 from spec.comparison import Violation
 from spec.kind import Guarded, Kind, unchanged
 from spec.kinds import KINDS
@@ -122,6 +123,15 @@ class Search:
         yield from (self.tried(backend, self.request.layout) for backend in beside)
         yield from (self.tried(x, layout) for x in (*self.likely, *beside) for layout in layouts)
 
+    def told(self, usual: Trial) -> Trial:
+        """The trial to tell of where none answers: in the library that the usual error names."""
+        for name in NAMES if not self.request.backend else ():
+            if _names(usual, name) and is_there(name):
+                other = self.tried(name, usual.layout)
+                if not other.answers and not _names(other, usual.backend):
+                    return replace(other, complaint=f"with --backend {name}: {other.complaint}")
+        return usual
+
     def narrower(self) -> Iterator[Trial]:
         """In the layout that is asked for, about less and less."""
         for backend in self.likely:
@@ -178,21 +188,15 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
         return search.noted(usual)
     trial = search.otherwise(usual)
     if trial is None and not usual.answers:
+        usual = search.told(usual)
         called = usual.record is not None  # else it is not such a target, whatever its names are
-        said = "--description" in (usual.complaint or "")
-        helps = known.described and not (request.description or said) and called
-        raise Unsuitable(f"{usual.complaint}{_describing(found, origin) if helps else ''}")
+        suited = bool(known.described) and called
+        told = advice(usual.complaint or "", found, origin, request.description, suited)
+        raise Unsuitable("; ".join(filter(None, (usual.complaint, told))))
     if trial is not None and "layout" in request.asked and trial.layout != request.layout:
         axes = f"{trial.record.name} takes arrays {known.layouts[trial.layout]}"
         raise Unsuitable(f"--layout {request.layout}: {axes}: use --layout {trial.layout}")
     return search.noted(trial or usual)
-
-
-def _describing(found: Any, origin: str) -> str:
-    """What to do about a target that may have other names: the end of an error."""
-    home = f"{getattr(found, '__module__', '')}:{getattr(found, '__qualname__', '')}"
-    ours = described(origin, home)
-    return f"; {ours or 'if its parameters have other names, describe it: --description FILE'}"
 
 
 def unasked(found: Any, known: Kind, request: Request, origin: str) -> Subject:
@@ -205,12 +209,18 @@ def unasked(found: Any, known: Kind, request: Request, origin: str) -> Subject:
 def _search(found: Any, known: Kind, request: Request, origin: str, guard: Guarded) -> Search:
     options: dict[str, Any] = {"device": request.device, "dtypes": request.dtypes, "origin": origin}
     if request.description and known.described:
-        options |= known.described(request.description, found)
+        options |= read(known, request.description, found, origin)
     search = Search(found, known, request, options, guard)
     libraries = [library(name, request.device) for name in search.likely if request.compiled]
     if not any(request.compiled in x.compilers for x in libraries) and request.compiled:
         compiled(found, libraries[0], request.compiled)  # which says what it has instead
     return search
+
+
+def _names(trial: Trial, library: str) -> bool:
+    """Whether the error of a trial names something of another library, as a type of its arrays."""
+    text = trial.complaint or ""
+    return library != trial.backend and re.search(rf"\b{library}\.\w", text) is not None
 
 
 def is_there(library: str) -> bool:

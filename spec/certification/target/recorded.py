@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from spec.backends import Unsuitable
-from spec.certification.starting import NAME
+from spec.certification.starting import COMMAND, NAME
 
 FILE = Path(__file__).resolve().parents[2] / "targets.json"
-WIDTH = 160  # characters of a note, at most, for it to say where a target is correct
+WIDTH = 110  # characters, at most, that say in a note where a target is correct
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,11 @@ class Recorded:
     def place(self) -> str:
         """The target as `module:name`."""
         return f"{NAME}{self.target}" if self.target.startswith(".") else self.target
+
+    @property
+    def tested(self) -> str:
+        """The options that the verdict is about, as an addition to it; "" without options."""
+        return f" (tested with {self.options})" if self.options else ""
 
     @property
     def arguments(self) -> str:
@@ -74,12 +79,24 @@ def note(target: str, description: str | None) -> str:
     same = [x for x in recorded() if x.place == target]
     found = [x for x in same if x.description == (description or "")]
     if found:
-        verdicts = "; ".join(dict.fromkeys(x.verdict for x in found))
-        line = f"recorded in the ledger with {found[0].library} {found[0].version}: {verdicts}"
-        region = found[0].region if len(found) == 1 else ""
-        correct = f"{line}; correct when {region}"
-        return correct if region and len(correct) <= WIDTH else line
+        line = f"recorded in the ledger with {found[0].library} {found[0].version}: "
+        return line + (_in_short(found[0]) if len(found) == 1 else _in_turn(found))
     return "" if description else described(target)
+
+
+def _in_short(row: Recorded) -> str:
+    """The verdict, the options that it is about, and where the target is correct if not always."""
+    correct = f"; correct when {row.region}" if row.region else ""
+    return f"{row.verdict}{row.tested}{correct if len(correct) <= WIDTH else ''}"
+
+
+def _in_turn(rows: Sequence[Recorded]) -> str:
+    """Verdicts on one target with their options, or with the command that lists these."""
+    full = "; ".join(f"{x.verdict}{x.tested}" for x in rows)
+    if len(full) <= 2 * WIDTH:
+        return full
+    verdicts = "; ".join(dict.fromkeys(x.verdict for x in rows))
+    return f"{verdicts} (`{COMMAND} targets {rows[0].place}` lists the options of each)"
 
 
 def described(*targets: str) -> str:

@@ -63,7 +63,8 @@ def layer(
             own[convention] = value
     written_in = backend or inferred(build)[0]
     if written_in in NAMES and written_in not in LAYERED:
-        raise Unsuitable(f"layers of {written_in} need an adapter, see docs/layer.md")
+        how = "a class of NumPy arrays, as in docs/layer.md"
+        raise Unsuitable(f"layers of {written_in} need an adapter: {how}")
     arrays = library(written_in, device)
     if not told.complete and arrays.name != "torch":
         raise Unsuitable("names: W_o has no place, and only layers of torch are completed")

@@ -4,7 +4,7 @@ Nothing is tested by a guess: it is what an error proposes.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,34 +12,35 @@ import numpy as np
 from spec.backends.calling import by_place, required, told
 from spec.layer.axes import OURS, fitting, parts_of
 from spec.layer.notation import LayerProblem
-from spec.layer.state import Names
+from spec.layer.state import APART, TORCH, Names
 
 DEEP = 2  # attributes of attributes
-CALLED = {"q": "q|query|queries", "k": "k|key|keys", "v": "v|value|values", "o": "o|out|output"}
+CALLED = {
+    "qkv": "qkv|in_proj|c_attn",
+    "kv": "kv",
+    "q": "q|query|queries",
+    "k": "k|key|keys",
+    "v": "v|value|values",
+    "o": "o|out|output|proj|dense",
+}
 WORD = r"(?:^|[\W_]|(?<=[wb]))(?:{})(?:$|[\W_])"  # w_q, wq, query_weight
 
 
 def undescribed(layer: Any, problem: LayerProblem) -> str:
     """That a layer has no state_dict, and what to write in a description of its attributes."""
-    found: dict[str, str] = {}
-    for path, shape in _arrays(layer):
-        part = _meant(path, len(shape))
-        if part in problem.parameters.named() and part not in map(_first, found.values()):
-            x = problem.parameters.named()[part]
-            text = next(fitting(x, (part,), problem.D, shape), None)
-            found |= {path: f"{part} (in, out)" if text == part and part[0] == "W" else text or ""}
-    found = {path: text for path, text in found.items() if text}
-    if not {"W_q", "W_k", "W_v"} <= {*map(_first, found.values())}:
+    lines = _lines(layer, problem, _arrays(layer))
+    if not lines:
         return "it has no state_dict; name its attributes under [names] in a --description FILE"
-    lines = [f'{_key(path)} = "{text}"' for path, text in found.items()]
-    square = any("(in, out)" in text for text in found.values())
-    hint = "; for y = x @ W.T, leave (in, out) out" if square else ""
-    written = f"{_inputs(layer)}names = {{{', '.join(lines)}}}{hint}"
-    return f"it has no state_dict; describe it by --description FILE, with the lines: {written}"
+    return f"it has no state_dict; {lines}"
 
 
-def instead(there: Mapping[str, tuple[int, ...]], problem: LayerProblem, names: Names) -> str:
-    """The text for an array that has the shape of a parameter with other axes; "" for none."""
+def instead(
+    layer: Any, there: Mapping[str, tuple[int, ...]], problem: LayerProblem, names: Names
+) -> str:
+    """The description, or its text for one array, of a layer whose state differs; "" for none."""
+    if names is TORCH and not there.keys() & {"in_proj_weight", *APART}:
+        lines = _lines(layer, problem, there.items())
+        return f"; {lines}" if lines else ""
     p = problem.parameters.named()
     for name, shape in there.items():
         parts = parts_of(names.get(name, ""))
@@ -49,6 +50,26 @@ def instead(there: Mapping[str, tuple[int, ...]], problem: LayerProblem, names: 
             if parts and shape != x.shape and text != names[name]:
                 return f'; its axes are in another order: describe it as {_key(name)} = "{text}"'
     return ""
+
+
+def _lines(layer: Any, problem: LayerProblem, arrays: Iterable[tuple[str, tuple[int, ...]]]) -> str:
+    """What to write in a description, by paths and shapes of arrays; "" if that is not clear."""
+    p, found, known = problem.parameters.named(), dict[str, str](), set[str]()
+    for path, shape in arrays:
+        parts = _meant(path, len(shape))
+        if parts and p.keys() - known >= {*parts}:
+            x = np.concatenate([p[part] for part in parts])
+            if text := next(fitting(x, parts, problem.D, shape), ""):
+                either = text == parts[0] and text[0] == "W" and not path.endswith(".weight")
+                found[path] = f"{text} (in, out)" if either else text
+                known |= {*parts}
+    if not {"W_q", "W_k", "W_v"} <= known:
+        return ""
+    lines = ", ".join(f'{_key(path)} = "{text}"' for path, text in found.items())
+    square = any(re.fullmatch(r"W_. \(in, out\)", text) for text in found.values())
+    hint = "; for y = x @ W.T, leave (in, out) out" if square else ""
+    wanted = f"{_inputs(layer)}names = {{{lines}}}{hint}"
+    return f"describe it by --description FILE, with the lines: {wanted}"
 
 
 def _arrays(
@@ -69,19 +90,16 @@ def _arrays(
             yield from _arrays(x, f"{path}.", deep - 1)
 
 
-def _meant(path: str, axes: int) -> str:
-    """Our parameter that goes by a name; "" if none does."""
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", path.rpartition(".")[2]).lower()
-    for letter, words in CALLED.items():
+def _meant(path: str, axes: int) -> tuple[str, ...]:
+    """Our parameters that go by a name; none if none does."""
+    word = re.sub(r"(\.(weight|bias|\d+))+$", "", path).rpartition(".")[2]
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word).lower()
+    bias = axes < 2 or re.match(r"b(?:ias)?_|b[qkvo]$", name)
+    for letters, words in CALLED.items():
         if re.search(WORD.format(words), name):
-            bias = axes < 2 or re.match(r"b(?:ias)?_|b[qkvo]$", name)
-            part = f"{'b' if bias else 'W'}_{letter}"
-            return part if part in OURS else ""
-    return ""
-
-
-def _first(text: str) -> str:
-    return parts_of(text)[0] if text else ""
+            parts = tuple(f"{'b' if bias else 'W'}_{letter}" for letter in letters)
+            return parts if {*parts} <= {*OURS} else ()
+    return ()
 
 
 def _key(path: str) -> str:

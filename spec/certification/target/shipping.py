@@ -1,0 +1,103 @@
+"""What this package has for a class of another library: its description, or an adapter of it.
+
+`adapters/classes.json` has the adapters: `package:Class` -> the target to name in its place. The
+package is one from which the class is imported, or one above the module in which it is defined.
+"""
+
+import inspect
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from spec.backends import Unsuitable
+from spec.certification.starting import COMMAND
+from spec.certification.target.recorded import Recorded, described, recorded
+from spec.kind import Kind
+
+FILE = Path(__file__).resolve().parents[2] / "adapters" / "classes.json"
+ADAPTED = "an adapter of this package tests it"
+
+
+@cache
+def classes() -> dict[str, str]:
+    """The adapters, by the classes that they are for."""
+    found: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def read(kind: Kind, description: str, found: Any, origin: str) -> Mapping[str, Any]:
+    """The content of a description, for a target of a kind.
+
+    Raises Unsuitable, with the target that a description of this package is for.
+    """
+    assert kind.described is not None
+    try:
+        said: Mapping[str, Any] = kind.described(description, found)
+    except Unsuitable as reason:
+        told = _misused(description, found, origin)
+        raise Unsuitable(f"{told} ({reason})" if told else str(reason)) from None
+    return said
+
+
+def advice(complaint: str, found: Any, origin: str, description: str | None, suited: bool) -> str:
+    """What to do about a target that gives no answer; "" if nothing is known.
+
+    complaint: the error so far. origin: how a person imports it, where it can be. description: the
+    one that it was called by. suited: whether a description may help.
+    """
+    if description:
+        return _misused(description, found, origin)
+    home = _home(found)
+    shipped = described(origin, home) or _adapted(origin) or _adapted(home)
+    helps = suited and "--description" not in complaint
+    return shipped or (_beside(home) if helps else "")
+
+
+def _beside(home: str) -> str:
+    """What is shipped for other layers like one of a library, or how to describe it oneself."""
+    place, _, name = home.partition(":")
+    others = [x for x in recorded() if x.description]
+    same = [x for x in others if x.place.partition(":")[0] == place]
+    none = f"this package has no description of {name}"
+    if same:
+        shipped = same[0].place.partition(":")[2]
+        return f"{none}, but one of {shipped} in the same module: {_command(same)}"
+    library = place.partition(".")[0]
+    if any(x.place.startswith(f"{library}.") for x in others):
+        listing = f"`{COMMAND} targets {library}` lists those of other layers"
+        return f"{none} ({listing}); write one: --description FILE, as in docs/layer.md"
+    return "if its parameters have other names, describe it: --description FILE (docs/layer.md)"
+
+
+def _misused(description: str, found: Any, origin: str) -> str:
+    """Which target a description of this package is for, if it is another one; else "".
+
+    A file of the same name goes before the description of this package.
+    """
+    rows = [x for x in recorded() if x.description == description]
+    if not rows or Path(description).is_file() or {origin, _home(found)} & {x.place for x in rows}:
+        return ""
+    return f"{description} describes {rows[0].place}: {_command(rows)}"
+
+
+def _adapted(home: str) -> str:
+    """The adapter of a class that stands in a module, and the command; "" if there is none."""
+    module, _, name = home.partition(":")
+    for written, target in classes().items():
+        package, _, known = written.partition(":")
+        if name == known and f"{module}.".startswith(f"{package}."):
+            return f"{ADAPTED}: {_command([x for x in recorded() if x.target == target])}"
+    return ""
+
+
+def _command(rows: list[Recorded]) -> str:
+    """What to type to test what was recorded, of all of it if that was done at once."""
+    return f"`{COMMAND} certify {min(rows, key=lambda x: '--where' in x.options).arguments}`"
+
+
+def _home(found: Any) -> str:
+    """Where a class, a function or the class of an object is defined, as `module:name`."""
+    named = found if inspect.isclass(found) or inspect.isroutine(found) else type(found)
+    return f"{named.__module__}:{named.__qualname__}"

@@ -1,0 +1,111 @@
+"""A class of another library is answered with what this package has for it: the command to type.
+
+The libraries are stand-ins with their names: an error is printed before anything is tested.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spec.certification.target.recorded import recorded
+from spec.certification.target.shipping import FILE
+from tests.certification import here
+from tests.shell import run
+
+CLASS = """
+import torch
+
+
+class {}(torch.nn.Module):
+    def __init__(self, config, layer=None):
+        super().__init__()
+        self.width = config.hidden_size
+
+    def forward(self, x):
+        return x
+"""
+GPT2 = "transformers.models.gpt2.modeling_gpt2:GPT2Attention"
+TURNED = "`python -m spec certify spec.adapters.transformers_layers:Turned --description"
+BERT = "transformers.models.bert.modeling_bert"
+
+
+def stand_in(folder: Path, target: str, text: str = CLASS) -> None:
+    """Write a module that has the name and the class of a target."""
+    module, _, name = target.partition(":")
+    file = (folder / module.replace(".", "/")).with_suffix(".py")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text.format(name))
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (GPT2, f"an adapter of this package tests it: {TURNED} transformers/gpt2 "),
+        (
+            f"{BERT}:BertAttention",
+            "this package has no description of BertAttention, but one of BertSelfAttention in the "
+            f"same module: `python -m spec certify {BERT}:BertSelfAttention --description ",
+        ),
+        (
+            "transformers.models.new.modeling_new:NewAttention",
+            "this package has no description of NewAttention (`python -m spec targets transformers`"
+            " lists those of other layers); write one: --description FILE, as in docs/layer.md\n",
+        ),
+        (
+            "torch_mine:Attention",
+            "if its parameters have other names, describe it: --description FILE (docs/layer.md)\n",
+        ),
+    ],
+)
+def test_a_layer_of_a_library_is_told_what_is_shipped(
+    target: str, said: str, tmp_path: Path
+) -> None:
+    stand_in(tmp_path, target)
+    done = run("certify", target, "--backend", "torch", cwd=tmp_path)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.torch
+def test_a_description_of_an_adapter_names_the_adapter(tmp_path: Path) -> None:
+    stand_in(tmp_path, GPT2)
+    words = ("certify", GPT2, "--description", "transformers/gpt2", "--backend", "torch")
+    done = run(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    want = "transformers/gpt2 describes spec.adapters.transformers_layers:Turned"
+    assert done.stderr.startswith(f"error: {want}: {TURNED} transformers/gpt2 ")
+
+
+@pytest.mark.parametrize(
+    ("target", "adapter"),
+    [
+        ("flax.linen.attention:MultiHeadDotProductAttention", "Linen"),
+        ("flax.nnx.nn.attention:MultiHeadAttention", "Nnx"),
+    ],
+)
+def test_a_layer_of_jax_is_told_its_adapter(target: str, adapter: str, tmp_path: Path) -> None:
+    stand_in(tmp_path, target, "class {}:\n    def __call__(self, x): return x\n")
+    done = run("certify", target, "--backend", "jax", cwd=tmp_path)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    command = f"`python -m spec certify spec.adapters.flax_layers:{adapter} --dtype float32 "
+    assert done.stderr.startswith("error: layers of jax need an adapter: a class of NumPy arrays")
+    assert f"an adapter of this package tests it: {command}" in done.stderr
+
+
+def test_a_layer_of_jax_without_an_adapter_is_told_how_to_write_one() -> None:
+    done = here.run("certify", "tests.targets.layers:Attends", "--backend", "jax")
+    assert done.returncode == 2
+    want = "layers of jax need an adapter: a class of NumPy arrays, as in docs/layer.md"
+    assert done.stderr == f"error: {want}\n"
+
+
+def test_every_class_has_an_adapter_that_is_recorded_and_names_the_class() -> None:
+    targets, folder = {x.target for x in recorded()}, FILE.parent
+    for known, target in json.loads(FILE.read_text(encoding="utf-8")).items():
+        assert target in targets, known
+        module, _, name = target.removeprefix(".adapters.").partition(":")
+        text = (folder / f"{module}.py").read_text(encoding="utf-8")
+        assert name in text
+        assert known.partition(":")[2].removesuffix("Layer") in text, known
