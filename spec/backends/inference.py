@@ -1,7 +1,7 @@
 """The array library that a function or a class is written for.
 
 A class shows it by what it inherits from, then by what its methods use, and a function by what it
-uses; then by what the functions and classes of other modules use which they use themselves, as an
+uses; then by what the functions and classes use that they use, of whatever module, as an
 adapter need not import torch. The imports of their module come last: a module may import torch to
 compare with it.
 """
