@@ -195,6 +195,7 @@ FREQUENT = (
     "a mask that matters",
     "several scores",
     "a length above 16",
+    "a negligible weight",  # what is masked has none
 )
 POSITIVE = (
     "a key at the left window bound",

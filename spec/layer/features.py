@@ -80,4 +80,7 @@ WORDS: Mapping[str, Feature] = {
     "weights averaged over heads": lambda p: p.asks == "mean",
     **FORMATS,
 }
-VOCABULARY = Vocabulary(WORDS, "BHNMAD", (("N", "M"), ("B", "H"), ("H", "D"), ("B", "N")))
+# What is masked has no weight: the word holds for most problems, whatever is wrong with them.
+FREQUENT = ("a negligible weight",)
+PAIRS = (("N", "M"), ("B", "H"), ("H", "D"), ("B", "N"))
+VOCABULARY = Vocabulary(WORDS, "BHNMAD", PAIRS, FREQUENT)

@@ -60,3 +60,15 @@ def test_a_test_of_one_clause_is_judged_in_the_grade_that_the_definition_needs()
     (one,) = mark.args[1]
     with pytest.raises(AssertionError, match="is_causal=True"):
         one()
+
+
+@pytest.mark.torch
+def test_rounding_is_no_second_cause_where_all_clauses_fail_for_the_first():
+    """Every clause fails in every grade; what float32 answers right shows how float16 rounds."""
+    options = {"profile": "quick", "dtypes": ("float32", "float16"), "clauses": "C16,C17"}
+    certificate = certify("tests.targets.third_step:Cache", **options)
+    (cause,) = certificate.causes
+    assert cause.features == ("several steps", "N > 2")
+    assert {*cause.dtypes} == {"float32", "float16"}
+    assert certificate.conventions["rounding float16"] == "flash"
+    assert certificate.region.passed

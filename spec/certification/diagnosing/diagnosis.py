@@ -1,7 +1,7 @@
 """What is wrong with a target, by cause: looked for, made smaller, and told."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,8 @@ class Diagnosis:
     """The causes, what is left outside of them, and which of them each violated item met.
 
     likewise: a line for each item that something which the target calls is known to break alike.
-    programs: how many were compiled for it. failed: the error that ended the search, a defect of
+    programs: how many were compiled for it. grades: of rounding, that are granted where there is
+    another cause. failed: the error that ended the search, a defect of
     this package.
     """
 
@@ -42,6 +43,7 @@ class Diagnosis:
     met: Mapping[Item, tuple[int, ...]] = field(default_factory=dict)
     likewise: Mapping[Item, str] = field(default_factory=dict)
     programs: int = 0
+    grades: Mapping[str, Grade] = field(default_factory=dict)
     failed: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -49,7 +51,8 @@ class Diagnosis:
         met = [[*item, [*x], self.likewise.get(item, "")] for item, x in self.met.items()]
         causes = [cause.to_json() for cause in self.causes]
         told = {"causes": causes, "region": vars(self.region), "met": met}
-        return {**told, "programs": self.programs, "failed": self.failed}
+        spent = {"programs": self.programs, "grades": self.grades, "failed": self.failed}
+        return {**told, **spent}
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> "Diagnosis":
@@ -58,7 +61,8 @@ class Diagnosis:
         met = {(number, dtype): tuple(places) for number, dtype, places, _ in written["met"]}
         said = {(number, dtype): line for number, dtype, _, line in written["met"] if line}
         region = Region.from_json(written["region"])
-        return Diagnosis(causes, region, met, said, written["programs"], written["failed"])
+        spent = (written[name] for name in ("programs", "grades", "failed"))
+        return Diagnosis(causes, region, met, said, *spent)
 
 
 def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:
@@ -110,13 +114,17 @@ def diagnosed(
             searched = _searched(start, profile.diagnosis, shut, failing)
         search, met, seen = searched.search, searched.met, searched.seen
         said = {item: examiner.likewise(*item, x) for item, x in seen.items() if x is not None}
-        telling = Telling(examiner, search, evidence, alone)
+        first = search.start.first
+        telling = Telling(examiner, search, first, alone)
         causes = [telling.told(found, x, met) for x, found in enumerate(search.found)]
-    passed = searched.passed and all(met[item] for item in must)
+    raised = {dtype: x for dtype, x in first.grades.items() if x != grades.get(dtype)}
+    # What is broken no more is explained by the bounds that are granted now.
+    left = [item for item in must if seen[item] is not None or item[1] not in raised]
+    passed = searched.passed and all(met[item] for item in left)
     # What was set apart inside of another cause is not taken out twice.
     out = [cause for cause in causes if not cause.besides]
     region = Region.outside(out, request.where, passed)
-    return Diagnosis((*causes,), region, met, said, programs() - compiled)
+    return Diagnosis((*causes,), region, met, said, programs() - compiled, raised)
 
 
 class _Searched(NamedTuple):
@@ -140,7 +148,7 @@ def _searched(
     passed = search.run(failing)
     besides = [found_besides(search, found) for found in search.found]
     search.found += [found for found in besides if found is not None]
-    known = search.broken
+    known, start = search.broken, replace(start, first=search.start.first)
     seen = {item: known[item] if item in known else start.breaks(item) for item in failing}
     apart = [Bounds.of(search.kind, "", [found.cause]) for found in search.found]
     met = {item: _met(search, start.first, apart, item, x) for item, x in seen.items()}

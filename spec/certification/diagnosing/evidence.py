@@ -14,13 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.experiments import (
-    Each,
-    changed,
-    no_larger,
-    of_lengths,
-    one_by_one,
-)
+from spec.certification.diagnosing import experiments
+from spec.certification.diagnosing.experiments import Each, changed, no_larger, one_by_one
 from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
@@ -71,11 +66,15 @@ class Evidence:
         self, raw: Any, subjects: Mapping[str, Subject], grades: Mapping[str, Grade]
     ) -> "Evidence":
         """What is known of the target seen through a lens: nothing yet, of the same problems."""
-        drawn = self.count, self.reach, self.each
-        seen = Evidence(self.kind, subjects, grades, self.bounds, *drawn)
+        how = self.bounds, self.count, self.reach, self.each
+        seen = Evidence(self.kind, subjects, grades, *how)
         seen.problems, seen.mended = self.problems, raw
         seen.use(self.features)
         return seen
+
+    def graded(self, grades: Mapping[str, Grade]) -> "Evidence":
+        """What is known of the target within other bounds of rounding: nothing yet."""
+        return self.through(self.mended, self.subjects, grades)
 
     @property
     def through_lens(self) -> bool:
@@ -213,7 +212,7 @@ class Evidence:
             size = problem.length(letter)
             along = {row.how for row in rows if row.problem.length(letter) not in (0, size)}
             if along - {lead.how}:
-                more = of_lengths(problem, letter, [x for x in lengths if x not in FEW])
+                more = experiments.of_lengths(problem, letter, [x for x in lengths if x not in FEW])
                 rows += self.rows(lead, [*no_larger(problem, more)])
         return [replace(row, weight=MADE) for row in rows]
 

@@ -45,6 +45,19 @@ class Lead:
         """Whether the other is about the same function, or what this one is a part of."""
         return bool(other.word or not self.word) and is_part(self.word, other.word)
 
+    def cause(self, features: tuple[str, ...], problems: tuple[int, int], lens: str) -> Cause:
+        """A cause of which this is one failure."""
+        return Cause(
+            features=features,
+            asked=self.asked,
+            failure=self.how,
+            drawn=self.drawn,
+            clauses=self.numbers,
+            beside=self.numbers if self.drawn else (),
+            problems=problems,
+            lens=lens,
+        )
+
     @property
     def word(self) -> str:
         """What is asked, or the clause that is."""

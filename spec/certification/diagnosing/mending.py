@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from spec.certification.diagnosing.evidence import Evidence
+from spec.certification.diagnosing.experiments import in_format
 from spec.certification.diagnosing.leads import Lead
 from spec.certification.diagnosing.separating import Split
 from spec.certification.diagnosing.table import Table
@@ -24,6 +25,7 @@ from spec.subject import Subject
 from spec.trial import broken
 
 GRADED = 60  # problems in formats of 16 bits that tell how a target rounds
+WIDE = "float32"  # what is right there and wrong in 16 bits is wrong by its rounding
 MENDED = 12  # problems that a lens has to mend, and others that it has to leave right
 
 
@@ -124,13 +126,37 @@ def _granted(
     """
     grades = dict(evidence.grades)
     for problem in halves:
-        known, subject = grades.get(problem.dtype, GRADES[0]), subjects[problem.dtype]
-        for grade in GRADES[GRADES.index(known) :]:
-            put = problem.but(rounding=grade)
-            if not any(x.binds(subject) and broken(x, subject, put) for x in lead.clauses):
-                grades[problem.dtype] = grade
-                break
+        known = grades.get(problem.dtype, GRADES[0])
+        if grade := _enough(subjects[problem.dtype], lead, problem, known):
+            grades[problem.dtype] = grade
     return grades
+
+
+def coarser(evidence: Evidence, lead: Lead) -> Mapping[str, Grade]:
+    """The grades of rounding, raised where that alone explains what is wrong in 16 bits alone.
+
+    Judging has tried them, but a clause that fails for another cause as well fails in all grades.
+    What float32 answers right shows what does not fail for such a cause. Empty if none is raised.
+    """
+    grades = dict(evidence.grades)
+    wrong = [row.problem for row in evidence.draws(lead) if row.how and row.problem.dtype in HALF]
+    for dtype in dict.fromkeys(x.dtype for x in wrong) if WIDE in evidence.subjects else ():
+        of_format = [x for x in wrong if x.dtype == dtype]
+        alone = [x for x in of_format if _is_right(evidence, lead, in_format(x, WIDE))][:GRADED]
+        known, subject = grades.get(dtype, GRADES[0]), evidence.subjects[dtype]
+        needed = [_enough(subject, lead, x, known) for x in alone]
+        if needed and None not in needed:
+            grades[dtype] = max((x for x in needed if x), key=GRADES.index)
+    return grades if grades != evidence.grades else {}
+
+
+def _enough(subject: Subject, lead: Lead, problem: Any, known: Grade) -> Grade | None:
+    """The strictest grade, from a known one on, in which a problem breaks nothing."""
+    for grade in GRADES[GRADES.index(known) :]:
+        put = problem.but(rounding=grade)
+        if not any(x.binds(subject) and broken(x, subject, put) for x in lead.clauses):
+            return grade
+    return None
 
 
 def _has_form(evidence: Evidence, lead: Lead, wrong: Sequence[Any], right: Sequence[Any]) -> bool:

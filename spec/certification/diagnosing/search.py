@@ -13,7 +13,7 @@ from spec.certification.diagnosing.evidence import ANOTHER, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
 from spec.certification.diagnosing.leads import GOES, Found, Lead, Row, alike, usual, widened
 from spec.certification.diagnosing.memory import comes_and_goes, unsteady
-from spec.certification.diagnosing.mending import Mending, reach
+from spec.certification.diagnosing.mending import Mending, coarser, reach
 from spec.certification.diagnosing.narrower import narrowed
 from spec.certification.diagnosing.outside import Outside
 from spec.certification.diagnosing.separating import Split
@@ -21,7 +21,7 @@ from spec.certification.diagnosing.table import CLEAR, COVERED, MAINLY, Table, d
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause, Heard
 from spec.certification.judging.plan import Item
-from spec.notation import Array
+from spec.notation import HALF, Array
 
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 AGAIN = 20  # problems, at last, of a clause that holds answers to the definition
@@ -70,8 +70,17 @@ class Search:
             elif len(self.found) >= MOST or time.monotonic() > self.deadline:
                 return False
             else:
+                self._settle(lead)
                 self._look_into(lead)
         return True
+
+    def _settle(self, lead: Lead) -> None:
+        """Grant the bounds of rounding that other problems than those of a cause need."""
+        if self.found or lead.drawn or not (grades := coarser(self.evidence, lead)):
+            return
+        self.evidence = self.evidence.graded(grades)
+        self.start = replace(self.start, first=self.start.first.graded(grades))
+        self.broken = {item: x for item, x in self.broken.items() if item[1] not in HALF}
 
     def _accounts_for_all(self) -> bool:
         """Whether no problem known to be answered wrong lies outside of the causes."""
@@ -216,21 +225,12 @@ class Search:
         ):
             self._give_up(lead, GOES)
             return
-        lead = usual(lead, [row for row in table.within(split) if row.how])
-        seen = self.evidence
+        seen, lead = self.evidence, usual(lead, [row for row in table.within(split) if row.how])
         if lens := self._mended(lead, split, table):
             split = reach(self.evidence, lead, split, table)
         wrong = tuple(row.problem for row in table.within(split) if row.how)
-        cause = Cause(
-            features=self.evidence.named(split.columns),
-            asked=lead.asked,
-            failure=lead.how,
-            drawn=lead.drawn,
-            clauses=lead.numbers,
-            beside=lead.numbers if lead.drawn else (),
-            problems=(len(wrong), len(table.within(split))),
-            lens=lens,
-        )
+        problems = len(wrong), len(table.within(split))
+        cause = lead.cause(self.evidence.named(split.columns), problems, lens)
         if not self.found:
             self.heard(cause)
         left = [x for x in others if not x.within(cause)]

@@ -151,6 +151,7 @@ def read_diagnosis(message: Mapping[str, Any], clauses: Mapping[str, Clause]) ->
     places = {place for met in found.met.values() for place in met}
     formats = {dtype for _, dtype in found.met} | {d for x in found.causes for d in x.dtypes}
     known = numbers <= {*clauses} and formats <= {*DTYPES} and places <= {*range(len(found.causes))}
+    known &= found.grades.keys() <= {*HALF} and {*found.grades.values()} <= {*GRADES}
     if not known or found.programs < 0 or not 0 <= message["beside"] < inf:
         raise Interfered("told a diagnosis that there cannot be")
     return found

@@ -43,7 +43,8 @@ def certificate(
     )
     verdicts = _deviating(survey, verdicts, few=request.profile == "quick")
     verdicts = [_explained(verdict, diagnosis) for verdict in verdicts]
-    grades = {f"rounding {dtype}": grade for dtype, grade in granted(verdicts).items()}
+    every = {**granted(verdicts), **diagnosis.grades}
+    grades = {f"rounding {dtype}": grade for dtype, grade in every.items()}
     kept = ("name", "versions", "command", "refusals", "about", "definition", "source")
     chosen = ("defaults", "declares")
     clauses = resolved(request.specification)

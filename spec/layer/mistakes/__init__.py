@@ -7,9 +7,17 @@ Each is a class of NumPy layers with torch's names, built from steps of which on
 
 from collections.abc import Mapping
 
-from spec.layer.mistakes import gradients, harmless, masks, objects, projections, single_sizes
+from spec.layer.mistakes import (
+    gradients,
+    harmless,
+    masks,
+    objects,
+    projections,
+    single_sizes,
+    softmax,
+)
 from spec.mistake import Mistake, catalogue
 
 MISTAKES: Mapping[str, Mistake] = catalogue(
-    projections, masks, single_sizes, gradients, objects, harmless
+    projections, softmax, masks, single_sizes, gradients, objects, harmless
 )
