@@ -13,7 +13,7 @@ import pytest
 
 from spec import CLAUSES
 from spec.certification.ledger.junit import junit
-from spec.certification.ledger.remarks import in_nouns
+from spec.certification.ledger.untested import in_nouns
 from spec.certification.options import Parser, add_options, add_stops, add_work_options, asked
 from spec.certification.settings import Request
 from spec.comparison import Violation, equal, in_digits

@@ -9,9 +9,9 @@ from spec.certification.diagnosing.raising import parted, pattern
 from spec.certification.judging.verdict import ASKED, Verdict
 from spec.certification.ledger.causes import TYPED, WIDTH
 from spec.certification.ledger.findings import Findings, grouped
+from spec.certification.ledger.untested import in_nouns, not_supported
 
 SHOWN = 10  # failures without a cause
-ELSEWHERE = "problems where "  # begins the reason of a clause of which --where leaves no problem
 IN_FILES = "--json FILE or --report FOLDER has all failures"
 
 
@@ -89,43 +89,8 @@ def _left_out(certificate: Findings) -> Iterator[str]:
         said = f"{textwrap.shorten(text, 160)}{ends}{shapes}"
         yield f"unsupported: {in_nouns(what)}{way} [{', '.join(dtypes)}]: {said}"
     yield from _sometimes_refused(certificate)
-    yield from _not_supported(certificate)
-
-
-def _not_supported(certificate: Findings) -> Iterator[str]:
-    """What clauses need and the target lacks, in one list; and clauses without a problem."""
-    absent = [v for v in certificate.verdicts if v.outcome == "not offered"]
-    needing = grouped((what, v.clause) for v in absent for what in v.message.split("; "))
-    missing = {what: frozenset(numbers) for what, numbers in needing.items()}
-    outside = {x: missing.pop(x) for x in [*missing] if x.startswith(ELSEWHERE)}
-    # What is needed only in addition to something that is missing as well is counted with it.
-    first = {x: n for x, n in missing.items() if not any(n < y for y in missing.values())}
-    if first:
-        parts = (f"{in_nouns(what)} ({_clauses(len(n))})" for what, n in first.items())
-        listed = f"not supported, so not tested: {', '.join(parts)}"
+    for listed in not_supported(certificate.verdicts):
         yield textwrap.fill(listed, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
-    for what, numbers in outside.items():
-        listed = f"not tested: {_clauses(len(numbers))} without {what}"
-        yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
-
-
-def in_nouns(what: str) -> str:
-    """A capability, in words that begin with a verb, as something that a target has.
-
-    takes a scale: a scale; can be branched: being branched; gives them back: giving them back.
-    """
-    verb, _, rest = what.partition(" ")
-    if verb in ("takes", "has", "returns"):
-        return rest
-    if verb == "can":
-        verb, _, rest = rest.partition(" ")
-        verb += "s"
-    if not rest or not verb.endswith("s"):
-        return what  # the name of a format
-    stem = verb.removesuffix("s")
-    stem = f"{stem[:-2]}y" if stem.endswith("ie") else stem
-    silent = stem.endswith("e") and stem != "be"
-    return f"{stem.removesuffix('e') if silent else stem}ing {rest}"
 
 
 def _sometimes_refused(certificate: Findings) -> Iterator[str]:
@@ -153,7 +118,3 @@ def by_clause(certificate: Findings) -> list[Verdict]:
     """The verdicts, those of a clause side by side."""
     found = grouped((v.clause, v) for v in certificate.verdicts)
     return [v for verdicts in found.values() for v in verdicts]
-
-
-def _clauses(count: int) -> str:
-    return "1 clause" if count == 1 else f"{count} clauses"

@@ -12,8 +12,8 @@ from spec.certification.judging.verdict import INTERFERED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, blocks, grouped
-from spec.certification.ledger.remarks import advice, by_clause, in_nouns, remarks
-from spec.certification.target.probing import Refusal
+from spec.certification.ledger.remarks import advice, by_clause, remarks
+from spec.certification.ledger.untested import first_lines, says_so
 from spec.clause import section_of
 from spec.kinds import kind_of
 
@@ -93,14 +93,17 @@ def _head(certificate: Findings) -> str:
         *(title, "=" * len(title), ""),
         *[f"target        {certificate.source}"] * bool(certificate.source),
         f"clauses       {applying(certificate)}",
-        *_raising(certificate),
-        *(line for note in certificate.notes if _says_untested(note) for line in _not_tested(note)),
+        *(
+            line
+            for words in first_lines(certificate.refusals, certificate.notes)
+            for line in _not_tested(words)
+        ),
         f"conventions   {named or 'all default'}",
         f"with          {', '.join(told.values())}",
         *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
         *[f"compiled      {certificate.compiled}"] * bool(certificate.compiled),
         f"profile       {certificate.profile}, seed {certificate.seed}",
-        *(f"note          {note}" for note in certificate.notes if not _says_untested(note)),
+        *(f"note          {note}" for note in certificate.notes if not says_so(note)),
     ]
     return "\n".join(lines)
 
@@ -117,26 +120,10 @@ def applying(certificate: Findings) -> str:
     return f"{apply} of {len(found)} apply" + f": {', '.join([*passing, *others])}" * (apply > 0)
 
 
-def _raising(certificate: Findings) -> list[str]:
-    """A line for what raises an exception in all tests, and so was not tested."""
-    words = [_untested(r) for r in certificate.refusals if not r.crashed]
-    known = f"{UNTESTED}as it raises an exception: {', '.join(dict.fromkeys(words))}"
-    return _not_tested(known) if words else []
-
-
-def _says_untested(note: str) -> bool:
-    return note.startswith(UNTESTED)
-
-
 def _not_tested(words: str) -> list[str]:
     """The lines for something that was not tested."""
     line = f"not tested    {words.removeprefix(UNTESTED)}"
     return textwrap.wrap(line, WIDTH, subsequent_indent=" " * 14, break_on_hyphens=False)
-
-
-def _untested(refusal: Refusal) -> str:
-    gradients = "gradients with " * (refusal.direction == "backward")
-    return gradients * refusal.what.startswith("takes ") + in_nouns(refusal.what)
 
 
 def in_short(certificate: Findings) -> str:
