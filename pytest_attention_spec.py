@@ -20,9 +20,11 @@ import pytest
 
 REQUEST = pytest.StashKey[tuple[str, Any]]()  # the target as a person names it, and what is asked
 FAILED = pytest.StashKey[dict[str, Any]]()  # the clauses that failed as tests in this process
-EXPLAINED = pytest.StashKey[tuple[str, dict[str, tuple[str, str]]]]()  # why they did
+EXPLAINED = pytest.StashKey[tuple[str, dict[str, str]]]()  # why they did
 SHARED = pytest.StashKey[str]()  # a folder in which workers of pytest-xdist say what failed
 MARK = "attention-spec"  # the property of a failing clause, with its name
+UNTESTED = pytest.StashKey[list[str]]()  # a line for each target
+TOLD = f"{MARK} failure"  # the property with its counterexample
 APART = pytest.StashKey[bool]()  # this is the process in which tests are run
 
 
@@ -41,25 +43,17 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     if target is None:
         return
     from attention_spec.backends import Unsuitable
-    from attention_spec.certification.options import Parser, add_options, asked
-    from attention_spec.certification.repository import requests
+    from attention_spec.certification.as_tests import taken
 
-    parser = Parser("attention-spec certify", add_help=False)
-    add_options(parser)
     try:
-        options, args[:] = parser.parse_known_args(args)
-        (request,) = requests(target, asked(options)).values()
+        early_config.stash[REQUEST] = (target, taken(target, args))
     except Unsuitable as reason:
         raise pytest.UsageError(str(reason)) from None
-    early_config.stash[REQUEST] = (target, request)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
-    """Run the clauses in a copy of this process, which a target may end and nobody would know.
-
-    Workers of pytest-xdist are processes of their own, whose end it tells.
-    """
+    """Run the clauses in a copy of this process, if it is no worker: a target may end it."""
     named = config.getoption("--implementation") is not None
     if not named or APART in config.stash or hasattr(config, "workerinput"):
         return None
@@ -90,13 +84,16 @@ def pytest_collection(session: pytest.Session) -> bool | None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, Any, Any]:
     """Note which clauses fail as tests, however these were made."""
     report, run = (yield), _run_of(item)
     if run is not None and report.when == "call" and report.failed:
         item.config.stash.setdefault(FAILED, {})[item.nodeid] = run
-        item.user_properties.append((MARK, item.nodeid))  # of all reports to come, and of this
-        report.user_properties.append((MARK, item.nodeid))
+        told = (MARK, item.nodeid), (TOLD, str(call.excinfo and call.excinfo.value))
+        item.user_properties.extend(told)  # of all reports to come, and of this
+        report.user_properties.extend(told)
     return report
 
 
@@ -113,18 +110,21 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Explain the failures, once the file that --junitxml asks for is written."""
     config, failed = session.config, session.config.stash.get(FAILED, {})
     is_worker = hasattr(config, "workerinput")
+    said = (getattr(_run_of(x), "untested", "") for x in getattr(session, "items", ()))
+    config.stash.setdefault(UNTESTED, []).extend(dict.fromkeys(filter(None, said)))
     failed = _of_all_workers(session, failed) if is_worker else failed
     if failed:
         module = sys.modules[type(next(iter(failed.values()))).__module__]
         in_python = config.getoption("--implementation") is None
         config.stash[EXPLAINED] = module.explained(failed, in_python)
-        if is_worker:
-            config.workeroutput[MARK] = config.stash[EXPLAINED]  # type: ignore[attr-defined]
+    if is_worker:
+        told = {MARK: config.stash.get(EXPLAINED, None), TOLD: config.stash[UNTESTED]}
+        config.workeroutput.update(told)  # type: ignore[attr-defined]
     path = config.getoption("xmlpath", None)
     if EXPLAINED in config.stash and path and not is_worker:
         from attention_spec.certification.ledger.junit import retold
 
-        retold(path, config.stash[EXPLAINED][1], MARK)
+        retold(path, config.stash[EXPLAINED][1], MARK, TOLD)
     shutil.rmtree(config.stash.get(SHARED, ""), ignore_errors=True)
 
 
@@ -152,6 +152,7 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_testnodedown(node: Any, error: Any) -> None:
     """Take what a worker explained: the last one has most. Nobody waits for one that crashed."""
     stash = node.config.stash
+    stash[UNTESTED] = getattr(node, "workeroutput", {}).get(TOLD) or stash.get(UNTESTED, [])
     found = getattr(node, "workeroutput", {}).get(MARK)
     if found and len(found[1]) >= len(stash.get(EXPLAINED, ("", {}))[1]):
         stash[EXPLAINED] = found
@@ -162,7 +163,11 @@ def pytest_testnodedown(node: Any, error: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print why clauses fail, once."""
+    """Print what was not tested, and why clauses fail, once."""
+    if lines := config.stash.get(UNTESTED, []):
+        terminalreporter.section("what was not tested")
+        for line in lines:
+            terminalreporter.write_line(line)
     if EXPLAINED in config.stash:
         terminalreporter.section("why clauses fail (-v prints every failure)")
         terminalreporter.write_line(config.stash[EXPLAINED][0])
@@ -195,12 +200,13 @@ class Clauses(pytest.Collector):
         """A test for each of them and each dtype. Raises CollectError for an invalid target."""
         from attention_spec.backends import Unsuitable
         from attention_spec.certification.as_tests import runs
+        from attention_spec.certification.target.source import defined
 
         try:
             found = runs(**vars(self.request))
         except Unsuitable as reason:
             raise self.CollectError(str(reason)) from None
-        place = _place(self.request.target) or (self.config.rootpath, None)
+        place = defined(self.request.target) or (self.config.rootpath, 1)
         for run in found:
             yield Clause.from_parent(self, name=run.id, run=run, place=place)
 
@@ -212,7 +218,7 @@ class Clause(pytest.Item):
     as `xfail`, as a certificate reports them, and do not fail the run.
     """
 
-    def __init__(self, *, run: Any, place: tuple[Path, int | None], **options: Any) -> None:
+    def __init__(self, *, run: Any, place: tuple[Path, int], **options: Any) -> None:
         super().__init__(**options)
         self.run, self.place = run, place
 
@@ -220,9 +226,10 @@ class Clause(pytest.Item):
         """Raises AssertionError where the clause is broken, and is to hold."""
         self.run(_message)
 
-    def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where the target begins, if that is known."""
-        return *self.place, self.name
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the target begins, if that is known; pytest counts lines from 0."""
+        path, line = self.place
+        return path, line - 1, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The failure in words; the full report of pytest for an exception that is no verdict."""
@@ -230,8 +237,7 @@ class Clause(pytest.Item):
             return super().repr_failure(excinfo, style)
         shown = excinfo.getrepr(style="value")
         if (crash := shown.reprcrash) is not None:
-            path, line = self.place
-            crash.path, crash.lineno = str(path), (line or 0) + 1
+            crash.path, crash.lineno = str(self.place[0]), self.place[1]
             crash.message = _message(str(excinfo.value))
         return shown
 
@@ -240,11 +246,3 @@ def _message(told: str) -> str:
     """The first line, less the clause, which the name of the test has."""
     clause, _colon, message = told.partition("\n")[0].partition(": ")
     return message or clause
-
-
-def _place(origin: str) -> tuple[Path, int] | None:
-    """The file and line, from 0, at which a target begins; None where it has no source."""
-    from attention_spec.certification.target.source import defined
-
-    found = defined(origin)
-    return None if found is None else (found[0], found[1] - 1)

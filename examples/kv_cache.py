@@ -2,9 +2,9 @@
 
     attention-spec certify examples/kv_cache.py:Cache --profile quick
 
-Expect "Cache: certified" and exit code 0 after about 10 seconds. A class with a method `extend` is
-tested as a cache: the tool feeds it sequences in chunks of many sizes, rolls tokens back, forks it,
-and compares every output with causal attention over the whole sequence.
+Expect "Cache: certified (quick)" and exit code 0 after about 10 seconds. A class with a method
+`extend` is tested as a cache: the tool feeds it sequences in chunks of many sizes, rolls tokens
+back, forks it, and compares every output with causal attention over the whole sequence.
 
 `rollback` and `fork` are optional. A parameter `counts` of `extend` (sequences of different
 lengths) and `window` of the constructor (a sliding window) are not here, so they are not tested.

@@ -2,8 +2,8 @@
 
     attention-spec certify examples/numpy_function.py:attend --profile quick
 
-Expect "attend: certified" and exit code 0 after about 15 seconds, in float64, float32 and float16.
-The report also lists two limits, which are no failures:
+Expect "attend: certified (quick)" and exit code 0 after about 15 seconds, in float64, float32 and
+float16. The report also lists two limits, which are no failures:
 
 * "fails (should)": NaN in the value of a masked key reaches the output, because 0 * NaN is NaN.
 * "unsupported": fewer key heads than query heads raise an exception.

@@ -2,8 +2,8 @@
 
     attention-spec certify examples/numpy_layer.py:SelfAttention --description examples/numpy_layer.toml --profile quick
 
-Expect "SelfAttention: certified" and exit code 0 after about 10 seconds. `numpy_layer.toml` says
-how the layer is built, and which matrix each parameter holds. The tool needs of a layer:
+Expect "SelfAttention: certified (quick)" and exit code 0 after about 10 seconds. `numpy_layer.toml`
+says how the layer is built, and which matrix each parameter holds. The tool needs of a layer:
 
 * a constructor; the tool builds a new layer for each problem
 * `state_dict` and `load_state_dict`; the loaded arrays have the format that is tested

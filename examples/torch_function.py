@@ -2,7 +2,7 @@
 
     attention-spec certify examples/torch_function.py:attend --profile quick --dtype float32
 
-Expect "attend: certified" and exit code 0 after about 10 seconds. The target is an ordinary
+Expect "attend: certified (quick)" and exit code 0 after about 10 seconds. The target is an ordinary
 function around `Attention.apply`; the tool calls torch.autograd, and so your backward pass. Leave
 `--dtype` out to test float64, float16 and bfloat16 as well.
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from spec.notation import Array, Call
 
+EXACT = 17  # digits that tell any two numbers in float64 apart
 LOOKED_AT = 512  # numbers: of larger arrays, only the worst element is shown
 
 
@@ -28,6 +29,11 @@ class Place:
     got: float
     want: float
     budget: float
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """`got` and `want` as text, with as many digits as it takes to tell them apart."""
+        return in_digits(self.got, self.want)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +155,13 @@ def near(got: Array, want: Array, within: Array) -> Array:
     return np.asarray(found | (got == want) | (np.isnan(got) & np.isnan(want)))
 
 
+def in_digits(got: float, want: float, fewest: int = 9) -> tuple[str, str]:
+    """Two numbers as text, with so many digits, or with more if only these tell them apart."""
+    texts = ((f"{got:.{x}g}", f"{want:.{x}g}") for x in range(fewest, EXACT))
+    exact = f"{got:.{EXACT}g}", f"{want:.{EXACT}g}"
+    return next((x for x in texts if x[0] != x[1] or got == want), exact)
+
+
 def holds(condition: bool, message: str) -> None:
     """Raise `Violation` with `message` unless `condition`: for facts that are not numbers."""
     if not condition:
@@ -190,6 +203,7 @@ def _judge(got: Array, want: Array, budget: Array, error: Array, relation: str =
         index = tuple(int(x) for x in np.unravel_index(worst, got.shape))
         numbers = (float(x.flat[worst]) for x in (got, want, budget))
         place = Place(index, *numbers)
-        wanted = f"{relation}{place.want:.9g} within {place.budget:.2g}"
-        compared, said = (got, want, budget), f"at {index}: got {place.got:.9g}, want {wanted}"
+        was, wanted = place.said
+        compared, bound = (got, want, budget), f"within {place.budget:.2g}"
+        said = f"at {index}: got {was}, want {relation}{wanted} {bound}"
         raise Violation(said, place, compared, relation.removeprefix("exactly "))

@@ -114,7 +114,8 @@ class Kind:
     correct an answer, in words, each with the changed record or None. telltale: functions wrong
     where another one is, each with that one. compares: for a function, the clauses that compare its
     answer to any problem with the definition.
-    vocabulary: the words for problems; by default, those for options and lengths. pictures: what a
+    vocabulary: the words for problems; by default, those for options and lengths. meanings: their
+    definitions (`spec.meanings`). pictures: what a
     page shows of a problem apart from its arrays. narrower: for a record that answers nothing, the
     same record tested on less and less. multiples: the sizes that may be declared as multiples.
     tiles: for a kind that is unsupported at other lengths, the possible divisors of the lengths.
@@ -169,6 +170,7 @@ class Kind:
     telltale: Mapping[str, str] = field(default_factory=dict)
     compares: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     vocabulary: Vocabulary | None = None
+    meanings: Mapping[str, str] = field(default_factory=dict)
     sections: Mapping[str, str] = field(default_factory=dict)
     several: str = ""
     hints: Mapping[str, str] = field(default_factory=dict)

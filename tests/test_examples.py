@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 PAGE = (EXAMPLES / "README.md").read_text()
 COMMAND = re.compile(r"^#? +(attention-spec certify|pytest) (.*)$", re.MULTILINE)
-FIRST_LINE = re.compile(r'^(?:# )?Expect "(\w+: certified)"', re.MULTILINE)
+FIRST_LINE = re.compile(r'^(?:# )?Expect "(\w+: certified \(quick\))"', re.MULTILINE)
 LONGEST = 600  # seconds; XLA compiles about a hundred programs
 FILES = [
     "numpy_function.py",

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.walked import imports, modules, parsed
 
 WORDS = (
-    "stream",
+    "stream meanings",
     "notation choices printable version",
     "deferred formats subject sizes rows comparison simplify written picture",
     "domain features mistake entries",

@@ -13,6 +13,7 @@ from spec.attention.parameter import Parameter
 from spec.attention.plug.idle_rows import Declared, as_default
 from spec.attention.refusals import refuse_arrays
 from spec.backends import library
+from spec.backends.unknown import hint
 from spec.comparison import Violation, equal, near
 from spec.notation import HALF, Array, Grade
 
@@ -52,11 +53,11 @@ def assert_attention(
 
     Arrays of NumPy, torch or JAX, all (batch, heads, length, width). The dtype of `out` decides
     what rounding is allowed; in 16 bits that is the eager rounding model, unless `rounded` says
-    another one. options: those of `spec.attention.options`, under any of their names (mask,
-    is_causal, ...). conventions: choices by name, as {"causal": "bottom-right"}; those of
-    `ANSWERED`. key_padding_mask: booleans (B, M), True for padding, as in PyTorch; alone, or in
-    addition to a mask. If another convention, causality or scale, or the opposite padding, would
-    make `out` correct, a note of the error says so.
+    another one. options: those of `spec.attention.options`, under any of the names that functions
+    have for them (attn_mask or mask, is_causal, ...). conventions: choices by name, as {"causal":
+    "bottom-right"}; those of `ANSWERED`. key_padding_mask: booleans (B, M), True for padding, as in
+    PyTorch; alone, or in addition to a mask. If another convention, causality or scale, or the
+    opposite padding, would make `out` correct, a note of the error says so.
     Raises TypeError: an unknown or repeated option, an argument that is not an array, causality
     that is not True or False. Raises ValueError: an option or a convention that has no such value,
     or shapes that do not fit together.
@@ -228,7 +229,8 @@ def _said(options: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:
     names: dict[Parameter, str] = {}
     for name, x in options.items():
         if name not in known:
-            raise TypeError(f"no option is called {name!r}: there are {', '.join(known)}")
+            listed = f"there are {', '.join(known)}{hint(name, known)}"
+            raise TypeError(f"no option is called {name!r}: {listed}")
         if x is None:
             continue
         if (first := names.setdefault(known[name], name)) != name:

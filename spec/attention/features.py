@@ -1,55 +1,9 @@
 """The words for attention problems. Sizes are compared by the letters of their axes.
 
-    a fully masked query    by booleans: by any mask but an additive one; or by -inf in such a one
-    scores above 88         a query has such a score with a visible key, its bias included;
-                            exp(88) is the end of float32, exp(11) that of float16
-    scores beyond 50        above 50, or below -50
-    scores out of the range of exp   the exponentials of a query's scores add up to more than the
-                            format has, or to less than its smallest normal number
-    scores 80 apart         the highest of a problem and the lowest; float32 hardly has exp(-80)
-    scores of one query 80 apart   the same for the visible keys of one query
-    biases of any kind      finite ones of an additive mask, or those of ALiBi slopes
-    a masked key that scores highest   higher than all visible keys, or NaN; by far: adding a
-                            penalty of -10000 does not leave its score far below theirs
-    a key that survives a penalty   it is masked and scores highest by far, or its query is fully
-                            masked: a finite penalty in place of -inf leaves it a weight
-    a key that survives a fill of -1e30   a query has masked keys, and its visible ones and its
-                            attention sink score about as low as that, or lower
-    a negligible weight     a query is not fully masked, and a key has none of its weight, or less
-                            than exp(-64), where some kernels clip the exponent
-    a key in the future     causality masks a key that nothing else masks
-    a key before the window   masked by the left bound; after the window: by the right bound
-    a key at the left window bound   it is visible, and the key before it is not; right likewise
-    a mask that matters     some key is masked only by the mask, or it adds to a visible score
-    a padding mask          it has one row for all queries
-    a mask per query        it has an axis of queries; per head and per sequence likewise
-    a mask of more than two axes   it is written out along the axis of heads, of batches, or both
-    a mask broadcast along an inner axis   an axis behind one that is written out has length one:
-                            repeating the entries in their order does not give the whole mask
-    an inexact scale        the scale, given or default, is no power of two: products round
-    a scale other than 1    likewise, given or default
-    several scores          more than one key, or a key and a sink: the softmax is not trivial
-    positions that differ from row numbers   given positions change distances or leading keys, and
-                            are used; of queries or of keys likewise
-    key positions with jumps   they do not count up by one, and are used
-    query positions other than key positions   and positions are used
-    positions beyond the last row   a position lies behind the last row of keys, and is used
-    positions out of order  a key comes before one with a lower position
-    positions beyond 256    of a query or of a key, in either sign
-    keys of another segment   a key is masked for a query as its segment differs, or is padding
-    segments out of order   a token has a lower segment than one before it
-    segments beyond 255     a token has a larger segment
-    segments 256 apart      a key is masked, and its segment differs by a multiple of that
-    padding                 a query or a key with a negative segment; on both sides: one of each
-    an attention sink above all scores   of some query and its head: most of the weight has no value
-    scores beyond the soft-cap   the product of a query and a visible key is, before the soft-cap
-    a length above 16       of the queries, or of the keys
-    an axis of length one   the output has one, which code may drop
-    entries beyond 8        in either sign: of q, k or v
-    tiny values             one is close to the smallest normal number; a mean may lie below that
-    entries of more than 11 bits   of q, k or v; float16 and TF32 keep 11
-
-The words for the use of an option follow the rows of `spec.attention.options`.
+`spec.attention.meanings` defines each of them. The words for the use of an option follow the rows
+of `spec.attention.options`. Why the numbers are these: exp(88) is the end of float32, exp(11) that
+of float16; float32 hardly has exp(-80); some kernels clip exponents at -64; float16 and TF32 keep
+11 bits of an entry.
 """
 
 from collections.abc import Mapping

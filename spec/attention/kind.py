@@ -11,6 +11,7 @@ from spec.attention.explaining.pictures import pictures
 from spec.attention.explaining.showing import lines_of_calls
 from spec.attention.features import VOCABULARY
 from spec.attention.known import KNOWN
+from spec.attention.meanings import MEANINGS
 from spec.attention.mistakes import MISTAKES
 from spec.attention.mistakes.making import ARITHMETICS
 from spec.attention.mistakes.making import at_once as program_of
@@ -189,5 +190,6 @@ KIND: Kind = Kind(
     telltale=dict.fromkeys(("partial", "unsettled", "lse_backward"), "backward"),
     compares=COMPARES,
     vocabulary=VOCABULARY,
+    meanings=MEANINGS,
     hints=HINTS,
 )

@@ -1,19 +1,11 @@
-"""The words for sequences that arrive in steps. Sizes are compared by the letters of their axes.
-
-several steps               the sequence does not arrive at once
-a chunk of several tokens   some step brings more than one token to a sequence
-a window                    a token attends to the last keys only
-a sequence longer than the window   it has more tokens than the window has keys
-padding                     the sequences of a batch differ in length, or arrive in unequal steps
-scores beyond 1000          a query has such a score, in either sign, with some key: of its own
-                            sequence, later tokens included, or of the other one
-"""
+"""The words for sequences that arrive in steps. Sizes are compared by the letters of their axes."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
 from spec.attention import definition
+from spec.attention.meanings import MEANINGS as ATTENTION
 from spec.cache.notation import Problem
 from spec.cache.reading import arriving
 from spec.features import FORMATS, Feature, Vocabulary
@@ -39,4 +31,17 @@ WORDS: Mapping[str, Feature] = {
     "scores beyond 1000": lambda p: _beyond(1000, p),
     **FORMATS,
 }
+
+MEANINGS: Mapping[str, str] = {
+    **ATTENTION,
+    "N": "the number of tokens of the sequence that is read",
+    "M": "the number of tokens of another sequence",
+    "several steps": "the sequence does not arrive at once",
+    "a chunk of several tokens": "a step brings more than one token to a sequence",
+    "a window": "a token attends to the last keys only",
+    "a sequence longer than the window": "the sequence has more tokens than the window has keys",
+    "padding": "the sequences of a batch differ in length, or arrive in unequal steps",
+    "scores beyond #": "a query has a score above # or below -# with a key of either sequence",
+}
+
 VOCABULARY = Vocabulary(WORDS, "BHGNMDE", (("D", "E"), ("N", "M")))

@@ -4,7 +4,7 @@ import inspect
 
 from spec.attention.conventions import declaring, granted
 from spec.cache.definition import DEFINITION
-from spec.cache.features import VOCABULARY
+from spec.cache.features import MEANINGS, VOCABULARY
 from spec.cache.mistakes import MISTAKES
 from spec.cache.notation import Problem
 from spec.cache.plug import cache, telling, text
@@ -43,4 +43,5 @@ KIND = Kind(
         "fewer": ("C40",),
     },
     vocabulary=VOCABULARY,
+    meanings=MEANINGS,
 )

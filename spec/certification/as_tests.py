@@ -18,8 +18,12 @@ from spec.certification.judging.plan import granted
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import causes, counterexamples
 from spec.certification.ledger.certificate import Certificate
-from spec.certification.ledger.junit import failure
+from spec.certification.ledger.junit import OWN, why
 from spec.certification.ledger.remarks import advice, violated
+from spec.certification.ledger.untested import in_a_line
+from spec.certification.options import Parser, add_options, asked
+from spec.certification.repository import requests
+from spec.certification.settings import Request
 from spec.certification.target.loading import Target, resolved
 from spec.kinds import kind_of
 from spec.notation import HALF, Grade
@@ -37,12 +41,16 @@ def _first(told: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """One clause in one dtype as a test: calling it raises AssertionError where it is broken."""
+    """One clause in one dtype as a test: calling it raises AssertionError where it is broken.
+
+    untested: a line with all that is not tested of the target, by any clause.
+    """
 
     examiner: Examiner
     number: str
     dtype: str
     target: Target = ""
+    untested: str = ""
 
     @property
     def id(self) -> str:
@@ -101,7 +109,7 @@ def _told(verdict: Verdict) -> str:
     lines = [f"{verdict.clause} {verdict.name}, {verdict.dtype}: {verdict.message}"]
     lines += [verdict.likewise] * bool(verdict.likewise)
     if example is not None:
-        lines += [example.message, example.script]  # `explained` says what all look like
+        lines += [OWN, example.message, example.script]  # `explained` says what all look like
     return "\n".join(lines)
 
 
@@ -110,7 +118,21 @@ def runs(target: Target, **options: Any) -> tuple[Run, ...]:
     request = requested(target, options)
     examiner = Examiner.of(target, request, selected_only=True)
     examiner.plan()
-    return tuple(Run(examiner, number, dtype, target) for number, dtype in examiner.survey().items)
+    survey = examiner.survey()
+    untested = all_printable(in_a_line(survey))
+    return tuple(Run(examiner, *item, target, untested) for item in survey.items)
+
+
+def taken(target: str, arguments: list[str]) -> Request:
+    """The request for a target, with options of `certify`, which are taken out of the arguments.
+
+    Raises Unsuitable.
+    """
+    parser = Parser("attention-spec certify", add_help=False)
+    add_options(parser)
+    options, arguments[:] = parser.parse_known_args(arguments)
+    (request,) = requests(target, asked(options)).values()
+    return request
 
 
 def parametrize_with_clauses(
@@ -133,10 +155,8 @@ def parametrize_with_clauses(
     return pytest.mark.parametrize("run", found, ids=[run.id for run in found])
 
 
-def explained(
-    failed: Mapping[str, Run], in_python: bool = True
-) -> tuple[str, dict[str, tuple[str, str]]]:
-    """Why clauses fail as tests, for each target; then a line and more text for each test.
+def explained(failed: Mapping[str, Run], in_python: bool = True) -> tuple[str, dict[str, str]]:
+    """Why clauses fail as tests, for each target; then a line for each test.
 
     failed: by the names of the tests. in_python: whether conventions are declared in Python, and
     not on the command line.
@@ -144,16 +164,16 @@ def explained(
     by_target: dict[int, dict[str, Run]] = {}
     for name, run in failed.items():
         by_target.setdefault(id(run.examiner), {})[name] = run
-    parts, tests = list[str](), dict[str, tuple[str, str]]()
+    parts, tests = list[str](), dict[str, str]()
     for runs_of_it in by_target.values():
         found = _judged([*runs_of_it.values()])
         parts.append("\n".join(_said(found)))
         verdicts = {(v.clause, v.dtype): v for v in found.verdicts if v.outcome == "violated"}
         for name, run in runs_of_it.items():
             if verdict := verdicts.get((run.number, run.dtype)):
-                tests[name] = failure(verdict, found)
+                tests[name] = why(verdict, found)
     written = (lambda text: DECLARED.sub(_in_python, text)) if in_python else str
-    told = {name: (written(line), written(more)) for name, (line, more) in tests.items()}
+    told = {name: written(line) for name, line in tests.items()}
     return written("\n\n".join(parts)), told
 
 

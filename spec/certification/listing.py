@@ -11,6 +11,7 @@ from spec.backends.unknown import unknown
 from spec.certification.settings import DIALECTS, PROFILES
 from spec.certification.target.versions import versions as known
 from spec.kinds import KINDS
+from spec.meanings import meaning
 from spec.notation import DTYPES
 from spec.version import CURRENT
 
@@ -19,6 +20,7 @@ Rows = Iterator[tuple[str, str]]  # a word, and what it means or accepts
 
 def listed(topic: str | None) -> str:
     """The table of one topic, or of all under headings. Raises Unsuitable: no such topic."""
+    topic = "conditions" if topic == "features" else topic  # as a certificate in JSON calls them
     if topic is None:
         return "\n\n".join(f"{name}\n{_table(rows())}" for name, rows in TOPICS.items())
     if topic not in TOPICS:
@@ -64,8 +66,9 @@ def _conventions() -> Rows:
 
 def _conditions() -> Rows:
     for name, kind in KINDS.items():
-        sizes = f"sizes {', '.join(kind.features.letters)} with < <= = != >= >"
-        yield from ((f"{name}: {word}", "") for word in chain([sizes], kind.features.words))
+        yield f"{name}: sizes", "compared by < <= = != >= >, with each other or with numbers"
+        words = chain(kind.features.letters, kind.features.words)
+        yield from ((f"{name}: {word}", meaning(word, kind.meanings)) for word in words)
 
 
 def _several(names: Callable[[], tuple[str, ...]]) -> Callable[[], Rows]:

@@ -24,6 +24,8 @@ MULTIPLES = {"lengths": "sequence lengths", "widths": "head sizes"}  # may be de
 DIALECTS = tuple(dict.fromkeys(x for kind in KINDS.values() for x in kind.spellings))
 # What says how a target is called.
 HOW = ("kind", "backend", "description", "layout", "api", *MULTIPLES, "device", "compiled")
+LIMITS = ("budget", "call_timeout", "diagnosis_timeout")  # seconds
+STOPS = ("fail_fast", "isolate")  # when a run stops, and whether it goes on after crashes
 
 
 @dataclass(frozen=True)
@@ -156,11 +158,10 @@ class Request:
         return {name: getattr(self, name) for name in MULTIPLES if name in self.asked}
 
     def command(self) -> str:
-        """The command line that repeats it."""
-        words = [f"{COMMAND} certify", self.target]
-        for name in HOW:
-            if name in self.asked:
-                words.append(f"--{name} {self.asked[name]}")
+        """The command line that repeats it, with every option that a verdict may depend on."""
+        asked = self.asked
+        words = [f"{COMMAND} certify", self.target and shlex.quote(self.target)]
+        words += [f"--{name} {shlex.quote(str(asked[name]))}" for name in HOW if name in asked]
         for name, listed in (("dtype", self.dtypes), ("clause", self.clauses)):
             if listed:
                 words.append(f"--{name} {','.join(listed)}")
@@ -168,7 +169,9 @@ class Request:
         words += [f'--convention "{name}={value}"' for name, value in self.conventions.items()]
         declared = {n: " ".join(reason.split()) for n, reason in self.deviations.items()}
         words += [f"--deviation {shlex.quote(f'{n}={x}')}" for n, x in declared.items()]
-        return " ".join([*words, f"--profile {self.profile} --seed {self.seed}"])
+        words.append(f"--profile {self.profile} --seed {self.seed}")
+        words += [f"--{n.replace('_', '-')} {asked[n]:g}" for n in LIMITS if n in asked]
+        return " ".join([*words, *(f"--{n.replace('_', '-')}" for n in STOPS if n in asked)])
 
 
 def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:

@@ -1,11 +1,8 @@
-"""The words for attention with dropout. Sizes are compared by the letters of their axes.
-
-dropping             weights are dropped: in training, at a rate above zero
-a rate of few bits   a multiple of 1/16, which random numbers of four bits can have
-"""
+"""The words for attention with dropout. Sizes are compared by the letters of their axes."""
 
 from collections.abc import Mapping
 
+from spec.attention.meanings import MEANINGS as ATTENTION
 from spec.dropout.notation import Problem
 from spec.features import FORMATS, Feature, Vocabulary
 
@@ -29,4 +26,15 @@ WORDS: Mapping[str, Feature] = {
     "a masked key": lambda p: not p.allowed.all(),
     **FORMATS,
 }
+
+MEANINGS: Mapping[str, str] = {
+    **ATTENTION,
+    "training": "the call is one of training",
+    "dropping": "weights are dropped: in training, at a rate above 0",
+    "a rate of zero": "the rate of dropout is 0",
+    "a rate of one": "the rate of dropout is 1",
+    "a rate of one half": "the rate of dropout is 0.5",
+    "a rate of few bits": "the rate is a multiple of 1/16, as random numbers of four bits have it",
+}
+
 VOCABULARY = Vocabulary(WORDS, "BHNMDE", (("N", "M"), ("D", "E")))

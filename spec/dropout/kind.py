@@ -6,7 +6,7 @@ from itertools import product
 from spec.attention.conventions import declaring, granted
 from spec.dropout import mistakes, plug
 from spec.dropout.domain import RATES
-from spec.dropout.features import VOCABULARY
+from spec.dropout.features import MEANINGS, VOCABULARY
 from spec.dropout.notation import Problem
 from spec.dropout.truth import truth
 from spec.entries import bits_of_tf32, eighths
@@ -50,4 +50,5 @@ KIND = Kind(
     told_by={"products": "D2"},
     compares={"forward": ("D1", "D2"), "backward": ("D3", "D4", "D5"), "weights": ("D6",)},
     vocabulary=VOCABULARY,
+    meanings=MEANINGS,
 )

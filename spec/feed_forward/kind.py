@@ -2,7 +2,7 @@
 
 from spec.attention.conventions import declaring, granted
 from spec.feed_forward import mistakes, plug
-from spec.feed_forward.features import VOCABULARY
+from spec.feed_forward.features import MEANINGS, VOCABULARY
 from spec.feed_forward.notation import Problem
 from spec.feed_forward.truth import truth
 from spec.kind import Kind
@@ -22,4 +22,5 @@ KIND = Kind(
     telling=plug.telling,
     compares={"forward": ("F1",), "backward": ("F2", "F3", "F4", "F5", "F6"), "call": ("F23",)},
     vocabulary=VOCABULARY,
+    meanings=MEANINGS,
 )

@@ -1,16 +1,5 @@
 """The words for problems of a layer. Sizes are compared by the letters of their axes.
 
-    an attention mask        a mask, or causality, which a caller writes out as one
-    three different inputs   query, key and value are three arrays
-    weights returned         in addition to the output: those of each head, or the mean of the heads
-    a masked key that scores highest by far   its score is larger by 250 than those of all visible
-                             keys, or its query is fully masked: adding -1000 does not mask it
-    scores beyond 80         of a visible key, its bias included: above 80, or below -80;
-                             exp(88) is the end of float32, and exp(-88) loses digits
-    a negligible weight      a query is not fully masked, and a key has none of its weight, or less
-                             than exp(-64), where some code clips the exponent
-    a value whose key sums to zero      and which is not all zeros itself
-
 Masks and scores are those of the attention inside.
 """
 
@@ -20,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from spec.attention.magnitudes import beyond, next_to_nothing, unhidden
+from spec.attention.meanings import MEANINGS as ATTENTION
 from spec.attention.notation import Problem
 from spec.features import FORMATS, Feature, Vocabulary
 from spec.layer import definition
@@ -79,6 +69,32 @@ WORDS: Mapping[str, Feature] = {
     "weights returned": lambda p: p.asks != "nothing",
     "weights averaged over heads": lambda p: p.asks == "mean",
     **FORMATS,
+}
+
+MEANINGS: Mapping[str, str] = {
+    **ATTENTION,
+    "A": "the model width",
+    "D": "the width of one head",
+    "causal": "causality is on",
+    "a padding mask": "a mask says which keys are padding",
+    "a padded key": "some key is padding",
+    "an attention mask": "a mask, or causality, is given",
+    "a mask below #": "an additive mask has a finite number below #",
+    "a masked key that scores highest by far": "a masked key has a score so far above all visible "
+    "ones that adding -1000 does not mask it",
+    "a value whose key sums to zero": "the input of a key adds up to 0, and that of its value is "
+    "not all zeros",
+    "self-attention": "query, key and value are one array",
+    "keys used as values": "key and value are one array",
+    "three different inputs": "query, key and value are three arrays",
+    "biases": "the projections have biases",
+    "input widths that differ": "keys or values have other widths than queries",
+    "keys as wide as queries": "keys have the model width",
+    "keys as wide as values": "keys and values have one width",
+    "batched": "the inputs have a batch axis",
+    "training": "the layer is in training mode",
+    "weights returned": "the call asks for the weights of the heads, or their mean",
+    "weights averaged over heads": "the call asks for the mean of the weights of the heads",
 }
 # What is masked has no weight: the word holds for most problems, whatever is wrong with them.
 FREQUENT = ("a negligible weight",)

@@ -1,7 +1,7 @@
 """Layers: three inputs and eight parameters in, one output out, and masks of three kinds."""
 
 from spec.kind import Kind
-from spec.layer.features import VOCABULARY
+from spec.layer.features import MEANINGS, VOCABULARY
 from spec.layer.known import KNOWN
 from spec.layer.mistakes import MISTAKES
 from spec.layer.notation import LayerProblem
@@ -44,5 +44,6 @@ KIND = Kind(
     calls=calls,
     compares={"forward": ("L1",), "backward": ("L2", "L3"), "weights": ("L4",), "call": ("L42",)},
     vocabulary=VOCABULARY,
+    meanings=MEANINGS,
     telltale={"step": "backward"},
 )

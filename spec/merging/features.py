@@ -1,17 +1,4 @@
-"""The words for two partial results (states). Sizes are compared by the letters of their axes.
-
-an empty state          of some row: its log-sum-exp is -inf
-two empty states        of the same row, which has no key in either part
-two nonempty states     of the same row; an empty state with a nonempty one likewise
-numbers in an empty state   its output is not zero; a NaN in an empty state: it is NaN or infinite
-states that differ      two nonempty ones of a row have different log-sum-exps; within 2000: both
-                        lie within 2000 of zero; beyond, they round by more than a float16 does
-states 8 apart          two nonempty ones of a row have log-sum-exps that differ by more than 8
-rows 8 apart            the larger log-sum-exps of two rows differ by more
-log-sum-exps beyond 80  of a nonempty state, in either sign; exp(88) is the end of float32
-log-sum-exps below -30000   the larger one of a row
-a cotangent of lse      of a row with a nonempty state
-"""
+"""The words for two partial results (states). Sizes are compared by the letters of their axes."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -19,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from spec.features import FORMATS, Feature, Vocabulary
+from spec.meanings import HEADS
 from spec.merging.notation import Problem
 from spec.notation import Array
 
@@ -83,4 +71,27 @@ WORDS: Mapping[str, Feature] = {
     **FORMATS,
 }
 FREQUENT = ("a cotangent of lse",)
+
+MEANINGS: Mapping[str, str] = {
+    **HEADS,
+    "N": "the number of queries",
+    "E": "the width of a value",
+    "an empty state": "a partial result has no key: its log-sum-exp is -inf",
+    "two empty states": "both partial results of a row have no key",
+    "two nonempty states": "both partial results of a row have keys",
+    "a nonempty state": "a partial result has keys",
+    "an empty state with a nonempty one": "of two partial results of a row, one has keys",
+    "an empty first state with a nonempty one": "only the second partial result of a row has keys",
+    "an empty second state with a nonempty one": "only the first partial result of a row has keys",
+    "numbers in an empty state": "the output of an empty partial result is not 0",
+    "a NaN in an empty state": "the output of an empty partial result is NaN or infinite",
+    "states that differ": "the two log-sum-exps of a row differ",
+    "states that differ within #": "the two log-sum-exps of a row differ, and lie within # of 0",
+    "states # apart": "the two log-sum-exps of a row differ by more than #",
+    "rows # apart": "the larger log-sum-exps of two rows differ by more than #",
+    "log-sum-exps beyond #": "a finite log-sum-exp is above # or below -#",
+    "log-sum-exps below #": "the larger log-sum-exp of a row is below #",
+    "a cotangent of lse": "gradients flow through the log-sum-exp of a row with keys",
+}
+
 VOCABULARY = Vocabulary(WORDS, "BHNE", (("H", "N"), ("B", "H")), frequent=FREQUENT)

@@ -6,7 +6,7 @@ import numpy as np
 
 from spec.kind import Kind
 from spec.merging import mistakes, plug
-from spec.merging.features import VOCABULARY
+from spec.merging.features import MEANINGS, VOCABULARY
 from spec.merging.notation import Problem, State
 from spec.merging.plug.conventions import under
 from spec.merging.plug.layouts import LAYOUTS
@@ -42,4 +42,5 @@ KIND = Kind(
     told_by={"lse-base": "Q2", "fully-masked-lse": "Q2"},
     compares={"forward": ("Q1", "Q2"), "backward": ("Q3", "Q4"), "call": ("Q26",)},
     vocabulary=VOCABULARY,
+    meanings=MEANINGS,
 )

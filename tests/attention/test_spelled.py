@@ -153,6 +153,17 @@ def test_assert_attention_takes_numbers_to_add_by_their_name() -> None:
         assert_attention(*arrays)
     with pytest.raises(TypeError, match="no option is called 'sliding_window'"):
         assert_attention(*arrays, sliding_window=3)
+    with pytest.raises(TypeError, match="did you mean 'attn_mask'"):
+        assert_attention(*arrays, atn_mask=NUMBERS)
+
+
+@pytest.mark.parametrize("name", ["attn_mask", "mask", "attention_mask"])
+def test_assert_attention_takes_a_mask_by_the_names_that_functions_have_for_it(name: str) -> None:
+    problem = square("float64", mask=NUMBERS)
+    arrays = (definition.attention(problem), problem.q, problem.k, problem.v)
+    assert_attention(*arrays, **{name: NUMBERS})
+    with pytest.raises(AssertionError, match="want"):
+        assert_attention(*arrays, **{name: 2 * NUMBERS})
 
 
 TRUTH = NUMBERS > 1

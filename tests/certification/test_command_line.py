@@ -18,7 +18,7 @@ from tests.shell import FEW, NO_CAUSES, certify, run
 def test_certified_is_exit_code_0():
     done = certify("right", "--clause", "A,V")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("right: certified\n")
+    assert done.stdout.startswith("right: certified (quick)\n")
     assert "tests.targets:right --dtype float32 --clause A,V" in done.stdout
     assert all("float32" in line for line in done.stderr.splitlines())  # how far it is
 

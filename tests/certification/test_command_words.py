@@ -2,6 +2,7 @@
 
 import re
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,10 @@ from spec.certification.doors import requested
 from spec.certification.listing import TOPICS
 from spec.certification.target.loading import resolved
 from spec.kinds import KINDS
+from spec.meanings import FORMATS, NUMBER, meaning
 from tests.certification import here
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_without_a_command_the_help_says_what_this_is_and_how_to_start():
@@ -131,3 +135,26 @@ def test_every_section_has_a_word_of_its_own():
         assert letters == kind.sections.keys()
         assert len({*kind.sections.values()}) == len(letters)
         assert not any("," in word for word in kind.sections.values())
+
+
+def test_each_word_of_a_report_is_defined_by_the_command_and_on_the_reference_page():
+    """Sizes and features, of every kind: each has one sentence, and both places have the same."""
+    printed = here.run("list", "features").stdout
+    assert printed == here.run("list", "conditions").stdout
+    listed = {tuple(re.split(" {2,}", line.strip(), maxsplit=1)) for line in printed.splitlines()}
+    page = (ROOT / "docs" / "reference.md").read_text().partition("\n## Conditions\n")[2]
+    for name, kind in KINDS.items():
+        table = page.partition(f"\n| {name} | meaning |\n")[2].partition("\n\n")[0]
+        for word in (*kind.features.letters, *kind.features.words):
+            said = meaning(word, kind.meanings)
+            assert said, f"{name}: {word}: spec.{name}.features has no definition"
+            assert (f"{name}: {word}", said) in listed
+            assert f"| `{word}` | {said} |" in (page if word in FORMATS else table)
+    assert "a key has no weight, or less than exp(-64), for a query that may attend to a" in page
+
+
+def test_no_definition_is_of_a_word_that_no_kind_has():
+    known = {NUMBER.sub("#", x) for k in KINDS.values() for x in k.features.words} | {
+        x for kind in KINDS.values() for x in (*kind.features.letters, *kind.features.words)
+    }
+    assert {word for kind in KINDS.values() for word in kind.meanings} <= known

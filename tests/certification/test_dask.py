@@ -108,7 +108,7 @@ def test_the_command_line_finds_a_scheduler_or_says_in_a_line_that_there_is_none
     words = ("certify", DENSE, "--profile", "quick", "--clause", "V2", "--scheduler")
     done = run(*words, cluster.address)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("attend: certified\n")
+    assert done.stdout.startswith("attend: certified (quick)\n")
     client.close()
     cluster.stop()
     done = run(*words, cluster.address)

@@ -84,7 +84,7 @@ def declaring(monkeypatch):
 def test_what_a_target_declares_of_itself_stands_in_the_first_line(declaring, tmp_path):
     certificate = certify(declaring, **A1)
     assert certificate.declares == CORNER
-    assert str(certificate).startswith(f"bottom_right: certified, {UNDER}\n====")
+    assert str(certificate).startswith(f"bottom_right: certified (quick), {UNDER}\n====")
     certificate.save(tmp_path / "saved.json")
     assert str(read(tmp_path / "saved.json")) == str(certificate)
     kept = in_full(json.loads(json.dumps(brief(certificate))), CLAUSES)
@@ -94,13 +94,13 @@ def test_what_a_target_declares_of_itself_stands_in_the_first_line(declaring, tm
 def test_what_a_person_declares_as_well_does_not(declaring):
     certificate = certify(declaring, **A1, conventions=CORNER)
     assert (certificate.declares, certificate.passed) == ({}, True)
-    assert str(certificate).startswith("bottom_right: certified\n====")
+    assert str(certificate).startswith("bottom_right: certified (quick)\n====")
 
 
 @pytest.mark.html
 def test_nor_is_it_left_out_of_a_page(declaring):
     page = certificate_page(certify(declaring, **A1), CLAUSES)
-    assert f"</span>certified, {UNDER}</p>" in page
+    assert f"</span>certified (quick), {UNDER}</p>" in page
 
 
 def test_a_record_declares_as_a_function_does(declaring):

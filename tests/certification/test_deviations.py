@@ -128,7 +128,7 @@ def test_a_declared_deviation_is_strict_and_said_in_the_first_line() -> None:
     known = {"A2": "published\n  so", "A4": "none"}
     few = certify(targets.elementwise, **FEW, clauses="A1,A2,A4", deviations=known)
     assert {v.clause: v.outcome for v in few.verdicts}["A4"] == "holds"
-    assert str(few).startswith("elementwise: certified but for 1 deviation\n")
+    assert str(few).startswith("elementwise: certified (quick) but for 1 deviation\n")
     assert "declared: published so" in str(few)
     whole = certify(
         targets.elementwise, **{**FEW, "profile": "standard"}, clauses="A1,A2,A4", deviations=known
@@ -146,7 +146,7 @@ def test_they_are_declared_in_a_file(tmp_path: Path) -> None:
     file = ("--deviations", str(tmp_path / "a.toml"), "--json", str(tmp_path / "c"))
     done = certify_named("elementwise", "--clause", "A2,A3", *file, "--deviation", "A3=it's so")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("elementwise: certified but for 2 deviations\n")
+    assert done.stdout.startswith("elementwise: certified (quick) but for 2 deviations\n")
     assert """--deviation 'A2=published so' --deviation 'A3=it'"'"'s so'""" in done.stdout
     saved = json.loads((tmp_path / "c").read_text())
     assert saved["passed"]

@@ -42,7 +42,7 @@ def test_a_function_has_one_verdict_by_name_and_as_an_object() -> None:
     bound = functools.partial(object_itself, dropout_p=0.0)
     by_name, *others = (judged(x, backend=None) for x in (FUNCTION, object_itself, bound))
     assert outcomes(by_name) == {"A1": "holds", "C14": "deviates", "T10": "deviates"}
-    assert str(by_name).partition("\n")[0].endswith(": certified but for 2 deviations")
+    assert str(by_name).partition("\n")[0].endswith(": certified (quick) but for 2 deviations")
     for certificate in others:
         assert outcomes(certificate) == outcomes(by_name)
         assert certificate.passed

@@ -72,7 +72,7 @@ def test_recommended_clauses_are_warnings_and_the_summary_has_a_row(repository):
     (word, where, _message), last = told(done.stdout)
     assert (word, where["file"], where["line"]) == ("warning", "sub/mine.py", "6")
     assert "recommended clause fails%3A M8 " in where["title"]
-    assert last[1]["title"].endswith("%3A certified")
+    assert last[1]["title"].endswith("%3A certified (quick)")
     before, head, rule, row, empty = (repository.parent / "summary.md").read_text().splitlines()
     assert (before, empty) == ("before", "")
     assert rule == "| --- | --- | --- | --- | --- | --- |"
@@ -80,7 +80,7 @@ def test_recommended_clauses_are_warnings_and_the_summary_has_a_row(repository):
     assert cells.pop("seconds")
     assert cells == {
         "target": "sub/mine.py:should",
-        "verdict": "certified",
+        "verdict": "certified (quick)",
         "passes": "1",
         "fails": "0",
         "recommended only": "1",

@@ -141,7 +141,7 @@ def test_the_command_judges_where_nothing_else_is(run, tmp_path):
     put(tmp_path, {"mine.py": ATTEND, "broken.py": "def attend(q k v):\n"})
     done = run("certify", "mine.py:attend", *FEW)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("attend: certified\n")
+    assert done.stdout.startswith("attend: certified (quick)\n")
     assert "attention-spec certify mine.py:attend" in done.stdout
     done = run("certify", "broken.py:attend", *FEW)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)

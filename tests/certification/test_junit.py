@@ -78,8 +78,8 @@ def test_each_target_is_a_suite_and_the_numbers_add_up(told):
 
 def test_a_suite_says_what_was_certified_and_how(told):
     for name, verdict_of_it in (
-        ("right", "certified"),
-        ("known", "certified but for 1 deviation"),
+        ("right", "certified (quick)"),
+        ("known", "certified (quick) but for 1 deviation"),
         ("wrong", "not certified, for 1 cause"),
     ):
         found = {x.get("name"): x.get("value") for x in suite(told, name).iter("property")}

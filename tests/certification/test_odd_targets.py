@@ -38,8 +38,8 @@ def test_what_is_raised_in_a_call_refuses(tmp_path):
     )
     done = judged(tmp_path, GONE + RIGHT + ATTEND + refuse + ANSWER)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "unsupported: takes a boolean mask [float32]: KeyboardInterrupt: of mine" in done.stdout
-    assert "unsupported: takes an additive mask [float32]: Gone: elsewhere" in done.stdout
+    assert "unsupported: a boolean mask [float32]: KeyboardInterrupt: of mine" in done.stdout
+    assert "unsupported: an additive mask [float32]: Gone: elsewhere" in done.stdout
 
 
 @pytest.mark.parametrize(

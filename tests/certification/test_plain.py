@@ -196,6 +196,8 @@ FORGETFUL = f"{SINUSOIDAL.replace('100.0 **', '10000.0 **')}\n    widths = set()
 
 def test_what_is_not_repeated_by_one_call_is_not_told_by_one(tmp_path):
     assert "the clause itself is run" in code_of(tmp_path, "sinusoidal", "add", FORGETFUL)
+    done = repeated(tmp_path)  # it finds this repository from any folder
+    assert (done.returncode, done.stderr, ": at (" in done.stdout) == (1, "", True), done
 
 
 def test_what_is_wrong_after_a_call_is_shown_after_it(tmp_path):

@@ -86,9 +86,15 @@ def test_a_target_in_the_file_of_its_own_tests_is_named_by_a_string(tmp_path: Pa
 
 
 @pytest.mark.parametrize("words", [(), ("-v",)])
-def test_what_passes_is_not_explained(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_what_passes_is_not_explained_but_what_was_not_tested_is(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
     (tmp_path / "kernel.py").write_text(KERNEL.replace("M - N, dtype", "0, dtype"))
     more = ("--implementation", "kernel.py:attend", *FEW, "-k", "C1 or A1", *words)
     done = started(*PLAIN, *more, program=("-m", "pytest"), cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "why clauses fail" not in done.stdout
+    assert done.stdout.count("what was not tested") == 1
+    (line,) = [x for x in done.stdout.splitlines() if x.startswith("attend: not tested: as ")]
+    assert "fewer key heads than query heads; not supported, so not tested: gradients" in line
+    assert ", a boolean mask (" in line

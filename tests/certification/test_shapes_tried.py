@@ -25,7 +25,7 @@ def attend(query, key, value, mask=None):
     return e / e.sum(-1, keepdims=True) @ value
 """
 LINE = (
-    "unsupported: takes a boolean mask [float32]: AssertionError: mask must be (batch, keys); "
+    "unsupported: a boolean mask [float32]: AssertionError: mask must be (batch, keys); "
     "raised for mask (B, 1, 1, M), (B, H, N, M), (N, M); accepted (B, M)\n"
 )
 OTHER = "raised for mask (B, H, N, M), (N, M), (B, 1, N, M)\n"

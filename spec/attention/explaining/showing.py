@@ -206,7 +206,7 @@ def _beyond_the_claim(source: Source, _: Mapping[str, str], calls: Calls) -> lis
     if others or place is None or len(asked.arrays) != 1:
         return []
     ((name, got),) = asked.arrays.items()
-    bound = f"want {place.want:.9g} within" not in str(calls.violation)
+    bound = f"want {place.said[1]} within" not in str(calls.violation)
     if bound or got.ndim != len(place.index) or got[place.index] != place.got:
         return []
     body = Body(source)

@@ -10,7 +10,7 @@ from spec.attention.notation import Problem
 from spec.attention.plug.layouts import Lying
 from spec.attention.plug.paging import NEW, Paging
 from spec.backends.library import Library
-from spec.comparison import Violation
+from spec.comparison import Violation, in_digits
 from spec.notation import Array, Call
 
 UNWRITTEN = ("jax",)  # libraries that write into no array: whoever adds something has a new one
@@ -24,7 +24,7 @@ class Miswritten(Violation):
 
     def __init__(self, name: str, got: Array, want: Array) -> None:
         place = tuple(map(int, np.argwhere(~_same(got, want))[0]))
-        there = f"got {got[place]:g}, want {want[place]:g}"
+        there = "got {}, want {}".format(*in_digits(got[place], want[place], fewest=6))
         super().__init__(f"the cache of {name} is written wrongly at {place}: {there}")
         self.name, self.want = name, want
 

@@ -136,7 +136,7 @@ def coarser(evidence: Evidence, lead: Lead) -> Mapping[str, Grade]:
     """The grades of rounding, raised where that alone explains what is wrong in 16 bits alone.
 
     Judging has tried them, but a clause that fails for another cause as well fails in all grades.
-    What float32 answers right shows what does not fail for such a cause. Empty if none is raised.
+    A problem that is right in float32 does not fail for such a cause. Empty if none is raised.
     """
     grades = dict(evidence.grades)
     wrong = [row.problem for row in evidence.draws(lead) if row.how and row.problem.dtype in HALF]

@@ -70,7 +70,6 @@ class Search:
             elif len(self.found) >= MOST or time.monotonic() > self.deadline:
                 return False
             else:
-                self._settle(lead)
                 self._look_into(lead)
         return True
 
@@ -99,6 +98,7 @@ class Search:
         if changes := unsteady(self.evidence, lead):
             self._give_up(lead, changes)
             return
+        self._settle(lead)
         row = self.evidence.row(lead, lead.problem)
         first = row if row is not None and row.how else self.evidence.said(lead, lead.how)
         problem, down, _ = self.evidence.way_down(

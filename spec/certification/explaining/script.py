@@ -72,12 +72,13 @@ def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, aga
     is_file = place.endswith(".py")
     target = repr(f"{Path(place).resolve() if is_file else place}:{name}")
     arguments = ", ".join([repr(clause.number), target, "problem", *named, *options])
+    found = dict.fromkeys([*found_from(NAME), *([] if is_file else found_from(place))])
     lines = [
         GOES if often else AFTER if first else NEVER,
+        *found,
         "import numpy as np",
         f"from {NAME}.certification import rerun",
         f"from {type(problem).__module__} import {', '.join(classes(problem))}",
-        *([] if is_file else found_from(place)),
         "",
         *first,
         *source(problem, variable="problem"),

@@ -117,10 +117,9 @@ def _tested(certificate: Findings, where: str) -> str:
 
 def counterexamples(certificate: Findings) -> Iterator[str]:
     """The counterexample of each cause; where none is known, of the first clauses that fail."""
-    said: set[str] = set()
     for place, cause in enumerate(certificate.causes, start=1):
         if cause.counterexample is not None:
-            yield _of_cause(place, cause.counterexample, said)
+            yield _of_cause(place, cause.counterexample)
     unexplained = [v for v in certificate.failures if not v.causes]
     shown = grouped((v.clause, v) for v in unexplained if v.counterexample)
     verdicts = [min(found, key=_size) for found in shown.values()]
@@ -139,15 +138,13 @@ def _size(verdict: Verdict) -> int:
     return sum(x.size for x in arrays(verdict.counterexample.problem).values())
 
 
-def _of_cause(place: int, example: Counterexample, said: set[str]) -> str:
-    """What is wrong, and how to see it again: lines that were printed before are left out."""
+def _of_cause(place: int, example: Counterexample) -> str:
+    """What is wrong, and how to see it again: a script that runs alone."""
     text = [f"{place}. {example.message}"]
     script = _body(example.script)
     if not script or len("\n".join(script)) > LONG:
         return "\n".join([*text, *_problem(example)])
-    text += [f"    {line}" for line in script if line not in said]
-    said |= {line for line in script if "import" in line or line.startswith(("np.", "sys."))}
-    return "\n".join(text)
+    return "\n".join([*text, *(f"    {line}" for line in script)])
 
 
 def _body(script: str) -> list[str]:

@@ -29,6 +29,7 @@ SKIPPED = {  # outcome -> what comes before its message
     "refused": "raises an exception: ",
     "blocked": "not run: ",
 }
+OWN = "Smallest problem of this clause:"
 Result = Findings | Exception  # of a target; why there is none
 
 
@@ -118,12 +119,20 @@ def _came(verdict: Verdict, certificate: Findings) -> Iterator[Element]:
 def failure(verdict: Verdict, certificate: Findings) -> tuple[str, str]:
     """Why a clause fails, in a line, and the rest: its first failure and the smallest example.
 
-    Where no cause is known, the line has the first failure, and what the target looks like.
+    The example is that of its first cause, if one is known, and says so. Where no cause is known,
+    the line has the first failure, and what the target looks like.
     """
+    example, whose = verdict.counterexample, OWN
+    if verdict.causes:
+        place = verdict.causes[0]
+        whose = f"Smallest problem of cause {place + 1}, which other clauses may share:"
+    return why(verdict, certificate), "\n".join([verdict.message, *_example(example, whose)])
+
+
+def why(verdict: Verdict, certificate: Findings) -> str:
+    """Why a clause fails, in a line."""
     said = [*_explained(verdict, certificate)]
-    said = said or [verdict.message, *advice(certificate).splitlines()]
-    lines = [verdict.message, *_example(verdict.counterexample)]
-    return "; ".join(said), "\n".join(x for x in lines if x)
+    return "; ".join(said or [verdict.message, *advice(certificate).splitlines()])
 
 
 def _explained(verdict: Verdict, certificate: Findings) -> Iterator[str]:
@@ -133,20 +142,23 @@ def _explained(verdict: Verdict, certificate: Findings) -> Iterator[str]:
         yield from hints(certificate, cause)
 
 
-def retold(path: str, told: Mapping[str, tuple[str, str]], mark: str) -> None:
-    """Write the line and the rest of failing tests to a file that pytest has written.
+def retold(path: str, told: Mapping[str, str], mark: str, own: str) -> None:
+    """Write why tests fail to a file that pytest has written, and the counterexample of each.
 
-    told: by the value of the property `mark` of a test, which is then taken out.
+    told: why, in a line, by the value of the property `mark` of a test. own: the property with the
+    counterexample. Both are then taken out.
     """
     path = os.path.expanduser(os.path.expandvars(path))
     tree = ElementTree.parse(path)
     for case in tree.iter("testcase"):
         for properties in case.findall("properties"):
-            for one in properties.findall(f"property[@name='{mark}']"):
-                message, text = told.get(one.get("value", ""), ("", ""))
-                for element in case.findall("failure") if message else ():
+            ours = {x.get("name"): x for x in properties if x.get("name") in (mark, own)}
+            said = {name: x.get("value", "") for name, x in ours.items()}
+            if message := told.get(said.get(mark, "")):
+                for element in case.findall("failure"):
                     element.set("message", _legal(message))
-                    element.text = _legal(text)
+                    element.text = _legal(said.get(own, ""))
+            for one in [x for x in properties if x.get("name") in (mark, own)]:
                 properties.remove(one)
             if not len(properties):
                 case.remove(properties)
@@ -160,12 +172,12 @@ def in_words(cause: Cause) -> Iterator[str]:
         yield fix
 
 
-def _example(example: Counterexample | None) -> Sequence[str]:
+def _example(example: Counterexample | None, whose: str) -> Sequence[str]:
     """The smallest example in words, what it looks like, and its script."""
     if example is None:
         return ()
     looks = [f"looks like: {line}" for line in example.looks_like]
-    return (example.message, *looks, "", example.script)
+    return [x for x in (whose, example.message, *looks, example.script) if x]
 
 
 def _lost(name: str, certificate: Findings) -> Iterator[Element]:

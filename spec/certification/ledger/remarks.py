@@ -9,6 +9,7 @@ from spec.certification.diagnosing.raising import parted, pattern
 from spec.certification.judging.verdict import ASKED, Verdict
 from spec.certification.ledger.causes import TYPED, WIDTH
 from spec.certification.ledger.findings import Findings, grouped
+from spec.certification.ledger.untested import in_nouns, not_supported
 
 SHOWN = 10  # failures without a cause
 IN_FILES = "--json FILE or --report FOLDER has all failures"
@@ -86,18 +87,10 @@ def _left_out(certificate: Findings) -> Iterator[str]:
         way = ", backward" if direction == "backward" else ""
         text, ends, shapes = message.partition(RAISED)
         said = f"{textwrap.shorten(text, 160)}{ends}{shapes}"
-        yield f"unsupported: {what}{way} [{', '.join(dtypes)}]: {said}"
+        yield f"unsupported: {in_nouns(what)}{way} [{', '.join(dtypes)}]: {said}"
     yield from _sometimes_refused(certificate)
-    absent = [v for v in certificate.verdicts if v.outcome == "not offered"]
-    needing = grouped((what, v.clause) for v in absent for what in v.message.split("; "))
-    missing = {what: frozenset(numbers) for what, numbers in needing.items()}
-    if missing:  # what is needed only beside something that is missing as well is told with it
-        first = {x: n for x, n in missing.items() if not any(n < y for y in missing.values())}
-        words = ((x.split(maxsplit=1), _clauses(len(numbers))) for x, numbers in first.items())
-        alike = grouped((verb, f"{rest} ({count})") for (verb, rest), count in words)
-        parts = (f"{verb} {', '.join(same)}" for verb, same in alike.items())  # each verb once
-        listed = f"not supported, so not tested: {'; '.join(parts)}"
-        yield textwrap.fill(listed, WIDTH, subsequent_indent="    ")
+    for listed in not_supported(certificate.verdicts):
+        yield textwrap.fill(listed, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _sometimes_refused(certificate: Findings) -> Iterator[str]:
@@ -125,7 +118,3 @@ def by_clause(certificate: Findings) -> list[Verdict]:
     """The verdicts, those of a clause side by side."""
     found = grouped((v.clause, v) for v in certificate.verdicts)
     return [v for verdicts in found.values() for v in verdicts]
-
-
-def _clauses(count: int) -> str:
-    return "1 clause" if count == 1 else f"{count} clauses"

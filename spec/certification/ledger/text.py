@@ -1,6 +1,7 @@
 """A certificate as text for a terminal."""
 
 import textwrap
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,11 +13,12 @@ from spec.certification.ledger.causes import WIDTH, causes, counterexamples, fil
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, blocks, grouped
 from spec.certification.ledger.remarks import advice, by_clause, remarks
-from spec.certification.target.probing import Refusal
+from spec.certification.ledger.untested import first_lines, says_so
 from spec.clause import section_of
 from spec.kinds import kind_of
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
+QUICKLY = " (quick)"  # behind what is certified with the fewest problems
 AS_FAR = ": passed as far as tested"  # of what is incomplete
 
 
@@ -36,6 +38,7 @@ SAID = {
     "refused": Said("raised", "raised an exception", "the target raised an exception"),
     "blocked": Said("not run", "not run"),
 }
+GRAVEST = ("violated", "crashed", "blocked", "violated should", "deviates", "refused", "holds")
 LEGEND = "passed/applicable clauses, and their largest error as a fraction of its bound"
 MARKS = {
     "holds": "·",
@@ -90,55 +93,37 @@ def _head(certificate: Findings) -> str:
         *(title, "=" * len(title), ""),
         *[f"target        {certificate.source}"] * bool(certificate.source),
         f"clauses       {applying(certificate)}",
-        *_raising(certificate),
-        *(line for note in certificate.notes if _says_untested(note) for line in _not_tested(note)),
+        *(
+            line
+            for words in first_lines(certificate.refusals, certificate.notes)
+            for line in _not_tested(words)
+        ),
         f"conventions   {named or 'all default'}",
         f"with          {', '.join(told.values())}",
         *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
         *[f"compiled      {certificate.compiled}"] * bool(certificate.compiled),
         f"profile       {certificate.profile}, seed {certificate.seed}",
-        *(f"note          {note}" for note in certificate.notes if not _says_untested(note)),
+        *(f"note          {note}" for note in certificate.notes if not says_so(note)),
     ]
     return "\n".join(lines)
 
 
 def applying(certificate: Findings) -> str:
-    """How many clauses apply to the target, and how many of these fail or were not reached."""
-    outcomes: dict[str, set[str]] = {}
-    for v in certificate.verdicts:
-        outcomes.setdefault(v.clause, set()).add(outcome(v))
-    apply = [x for x in outcomes.values() if x != {"not offered"}]
-    parts = [
-        f"{count} {words.clauses}"
-        for name, words in SAID.items()
-        for count in [sum(name in x for x in apply)]
-        if count
-    ]
-    return f"{len(apply)} of {len(outcomes)} apply: {', '.join(parts) or 'all of them pass'}"
-
-
-def _raising(certificate: Findings) -> list[str]:
-    """A line for what raises an exception in all tests, and so was not tested."""
-    words = [_untested(r) for r in certificate.refusals if not r.crashed]
-    known = f"{UNTESTED}as it raises an exception: {', '.join(dict.fromkeys(words))}"
-    return _not_tested(known) if words else []
-
-
-def _says_untested(note: str) -> bool:
-    return note.startswith(UNTESTED)
+    """How many clauses apply, and what came of them: each is counted once, by its worst format."""
+    found = grouped((v.clause, outcome(v)) for v in certificate.verdicts)
+    worst = Counter(next((x for x in GRAVEST if x in met), "") for met in found.values())
+    apply = len(found) - worst.pop("", 0)
+    if worst["holds"] == apply > 0:
+        return f"{apply} of {len(found)} apply: all of them pass"
+    passing = [f"{worst['holds']} pass"] * bool(worst["holds"])
+    others = [f"{worst[name]} {said.clauses}" for name, said in SAID.items() if worst[name]]
+    return f"{apply} of {len(found)} apply" + f": {', '.join([*passing, *others])}" * (apply > 0)
 
 
 def _not_tested(words: str) -> list[str]:
     """The lines for something that was not tested."""
     line = f"not tested    {words.removeprefix(UNTESTED)}"
     return textwrap.wrap(line, WIDTH, subsequent_indent=" " * 14, break_on_hyphens=False)
-
-
-def _untested(refusal: Refusal) -> str:
-    verb, _, what = refusal.what.partition(" ")
-    if verb == "takes" and refusal.direction == "backward":
-        return f"gradients with {what}"
-    return what if verb in ("takes", "has", "returns") else refusal.what
 
 
 def in_short(certificate: Findings) -> str:
@@ -158,6 +143,7 @@ def in_a_row(certificate: Findings) -> tuple[str, ...]:
 def _judged(certificate: Findings) -> str:
     """In a word, or in a few where it is certified in spite of something."""
     count, word = len(certificate.deviations), WORDS[certificate.exit_code]
+    word += QUICKLY * (certificate.passed and certificate.profile == "quick")
     if any(verdict.message.startswith(INTERFERED) for verdict in certificate.verdicts):
         return f"{word}, as {INTERFERED} with its judge"
     where = f" where {certificate.where}" if certificate.where else ""

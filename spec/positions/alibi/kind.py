@@ -21,4 +21,5 @@ KIND = Kind(
     compares={"bias": ("R34",), "slopes": ("R31",)},
     telltale={"slopes": "bias"},
     vocabulary=features.ALIBI,
+    meanings=features.MEANINGS,
 )

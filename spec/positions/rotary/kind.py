@@ -47,4 +47,5 @@ KIND = Kind(
     telling=lambda dtype: {"pairing": (core(dtype),)},
     compares={"rotate": ("R14",), "backward": ("R19",), "place": ("R29",)},
     vocabulary=features.ROTARY,
+    meanings=features.MEANINGS,
 )

@@ -29,4 +29,5 @@ KIND = Kind(
     compares={"add": ("R8",), "table": ("R1",), "backward": ("R10",)},
     telltale={"table": "add"},
     vocabulary=features.SINUSOIDAL,
+    meanings=features.MEANINGS,
 )
