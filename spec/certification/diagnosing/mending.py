@@ -26,6 +26,7 @@ from spec.trial import broken
 
 GRADED = 60  # problems in formats of 16 bits that tell how a target rounds
 WIDE = "float32"  # what is right there and wrong in 16 bits is wrong by its rounding
+SEEN = 24  # wrong problems in a format that are put in the wide one
 MENDED = 12  # problems that a lens has to mend, and others that it has to leave right
 
 
@@ -142,7 +143,8 @@ def coarser(evidence: Evidence, lead: Lead) -> Mapping[str, Grade]:
     wrong = [row.problem for row in evidence.draws(lead) if row.how and row.problem.dtype in HALF]
     for dtype in dict.fromkeys(x.dtype for x in wrong) if WIDE in evidence.subjects else ():
         of_format = [x for x in wrong if x.dtype == dtype]
-        alone = [x for x in of_format if _is_right(evidence, lead, in_format(x, WIDE))][:GRADED]
+        some = of_format[:: 1 + len(of_format) // SEEN]
+        alone = [x for x in some if _is_right(evidence, lead, in_format(x, WIDE))]
         known, subject = grades.get(dtype, GRADES[0]), evidence.subjects[dtype]
         needed = [_enough(subject, lead, x, known) for x in alone]
         if needed and None not in needed:
