@@ -38,6 +38,7 @@ def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterat
         with progress(stream) as shown, stopping(supervisor.stop):
             bench = supervisor.bench
             bench.report, bench.announce, bench.hint = shown.report, shown.announce, shown.hint
+            bench.step = shown.step
             yield
     except KeyboardInterrupt:
         wanted = False  # who has seen enough is shown no more

@@ -73,10 +73,24 @@ def test_the_first_cause_is_written_before_the_report(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("cost", "words"),
     [
-        (Cost(1, 80, 80, 0.25), "compiles about 80 programs, 20 s"),
+        (Cost(1, 80, 80, 0.25), "compiles about 80 programs; testing takes about 20 s"),
         (Cost(2, 120, 80, 0.0), "120 programs for 2 dtypes (for one, as with --dtype float32: 80)"),
-        (Cost(4, 200, 80, 1.0), "200 programs, 3 min for 4 dtypes (for one, as with --dtype float"),
+        (
+            Cost(4, 200, 80, 1.0),
+            "200 programs for 4 dtypes; testing takes about 3 min (for one, as "
+            "with --dtype float32: 80, 80 s)",
+        ),
     ],
 )
 def test_what_compiling_costs_is_told_in_programs_and_time(cost: Cost, words: str) -> None:
     assert words in str(cost)
+
+
+def test_a_step_before_the_first_verdict_is_written_where_nothing_was_for_long() -> None:
+    for every, written in ((60, ""), (0, "choosing the shapes to test ...\n")):
+        with progress(stream := io.StringIO(), every) as shown:
+            shown.step("choosing the shapes to test")
+        assert stream.getvalue() == written
+    with progress(terminal := Terminal(), every=60) as shown:
+        shown.step("probing")
+    assert terminal.getvalue() == "loading and probing ...\r\x1b[Kprobing ...\r\x1b[K"

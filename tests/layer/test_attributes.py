@@ -110,6 +110,9 @@ def test_without_a_description_the_error_proposes_it(imports: str, tmp_path: Pat
     assert line.count("--description FILE") == 1
     names = [f'W_{x} = "W_{x} (in, out)"' for x in "qkvo"]
     assert f"with the lines: inputs = 1 and names = {{{', '.join(names)}}}" in line
+    assert (
+        'and masks = {mask = "seen (N, M)"} (True may attend; docs/layer.md lists others)' in line
+    )
 
 
 def test_a_matrix_that_is_described_the_wrong_way_round_is_a_cause(tmp_path: Path) -> None:

@@ -97,6 +97,14 @@ class Child:
         """Note what it is about to do, if anything; each probe has the whole patience."""
         self.probe, self.since = Probe.from_json(written) if written else None, time.monotonic()
 
+    @property
+    def doing(self) -> str:
+        """What it does before it judges, in words."""
+        if self.probe is None:
+            return "choosing the shapes to test"
+        kinds = ", ".join(self.probe.kinds) or "the basic case"
+        return f"probing {self.probe.asked or 'results'} [{self.probe.dtype}]: {kinds}"
+
     def lap(self) -> float:
         """Seconds since its time was last counted, which is from now on."""
         before, self.counted = self.counted, time.monotonic()

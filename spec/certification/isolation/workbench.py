@@ -33,6 +33,7 @@ class Workbench:
         self.crew, self.clauses = crew, clauses
         self.report: Report = lambda *_: None
         self.announce: Callable[[str], None] = lambda _: None
+        self.step: Callable[[str], None] = lambda _: None
         self.hint: Callable[[str], None] = lambda _: None
         self.lost: list[Crash] = []
         self.probed: Mapping[str, Any] | None = None
@@ -62,6 +63,8 @@ class Workbench:
         """What a child says that probes, judges, or looks for causes. Raises Interfered."""
         if "probing" in message:
             read(lambda: child.probing(message["probing"]), "probing")
+            if self.probed is None:
+                self.step(printable(child.doing))
         elif "verdict" in message:
             looks = self.crew.request.fail_fast
             verdict = read_verdict(child, message, self.clauses, looks)

@@ -121,7 +121,7 @@ def main() -> None:
         _tell(told, {"unsuitable": str(reason)})
         return
     if known is None and not dies:
-        examiner.plan(lambda: _tell(told, {"probing": {}}))
+        examiner.plan(lambda: _tell(told, {"probing": {}}), timed=True)
         found = {"survey": examiner.survey().to_json(), "probed": examiner.probed.to_json()}
         cost = examiner.probed.cost
         said = {} if cost is None else {"cost": cost}

@@ -99,14 +99,16 @@ class Examiner:
         patience, made = request.thoroughness.reduction, programs() - compiled
         return Examiner(request, raw, found, chosen, patience, *settled, guard, programs=made)
 
-    def plan(self, beat: Callable[[], None] = lambda: None) -> None:
+    def plan(self, beat: Callable[[], None] = lambda: None, timed: bool = False) -> None:
         """Choose the shapes on which a target that compiles is tested; beat: is called on the way.
 
-        They are the shapes for all clauses, and the same whichever clauses are selected.
+        They are the shapes for all clauses, and the same whichever clauses are selected. timed: the
+        cost of those that are selected is wanted.
         """
         clauses, kind = resolved(self.request.specification), kind_of(self.raw.about)
+        chosen = self.clauses.keys() if timed else ()
         settled, compiled = (self.request.thoroughness, self.request.seed, self.bounds), programs()
-        self.probed = planned(kind, clauses, self.probed, *settled, beat)
+        self.probed = planned(kind, clauses, self.probed, *settled, beat, chosen)
         self.programs += programs() - compiled
 
     def survey(self) -> Survey:

@@ -70,6 +70,7 @@ class Planner:
         self.known: set[tuple[str, Shapes]] = set()
         self.left = profile.programs
         self.given: list[tuple[str, int, int]] = []  # to a clause: a shape, and its new programs
+        self.every: Sequence[Given] = ()  # what each clause can be given
         self.pace = 0.0  # seconds that a program takes, once it was timed
         self.wanted = Counter[tuple[str, Shapes]]()  # by how many clauses
         every = kind.mistakes.items()
@@ -94,7 +95,7 @@ class Planner:
         """
         slow = fast = 0
         while slow < TRIED and fast <= TRIED:
-            problem = self._problem(self.first, shape := NEW_SHAPES.word(), shape, "small")
+            problem = self.fresh()
             (seconds, made), (again, more) = self._timed(problem), self._timed(problem)
             self.pace = max(self.pace, seconds)
             if made > more:  # the compiler tells, so that no clock need be asked
@@ -103,11 +104,15 @@ class Planner:
             slow, fast = slow + is_slow, fast + (not is_slow)
         return slow == TRIED
 
+    def fresh(self) -> Any:
+        """A small problem of the definition, in shapes that this process has not asked for."""
+        return self._problem(self.first, shape := NEW_SHAPES.word(), shape, "small")
+
     def palette(self, clauses: Collection[Clause]) -> Mapping[str, tuple[int, ...]]:
         """The shapes of each of these clauses, those that show most first."""
         self.left += max(0, len(clauses) - CLAUSES)
         numbers = self._telling()
-        every = [self._given(clause, numbers) for clause in clauses]
+        every = self.every = [self._given(clause, numbers) for clause in clauses]
         for given in every:
             self.wanted.update({x for several in given.asked.values() for x in several})
         compared = {number for numbers in self.kind.compares.values() for number in numbers}

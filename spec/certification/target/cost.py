@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 
 class Cost(NamedTuple):
-    """What judging compiles, as far as it was planned.
+    """What testing costs that compiles, as far as it was planned.
 
     formats: dtypes that are tested. programs: of all of them; one: of the dtype with the most.
-    seconds: of one program, 0 if nobody has timed one.
+    seconds: of all that is done with one program, 0 if nobody has timed one.
     """
 
     formats: int
@@ -19,15 +19,16 @@ class Cost(NamedTuple):
 
     def __str__(self) -> str:
         """Programs and time, and what a single dtype takes."""
-        words = f"compiles about {self._told(self.programs)}"
+        words = f"compiles about {self.programs:.0f} programs"
+        words += f" for {self.formats} dtypes" * (self.formats > 1)
+        words += f"; testing takes about {self._time(self.programs)}" * (self.seconds > 0)
         if self.formats == 1:
             return words
-        alone = self._told(self.one).replace(" programs", "")
-        return f"{words} for {self.formats} dtypes (for one, as with --dtype float32: {alone})"
+        alone = f"{self.one:.0f}" + f", {self._time(self.one)}" * (self.seconds > 0)
+        return f"{words} (for one, as with --dtype float32: {alone})"
 
-    def _told(self, programs: float) -> str:
-        time = f", {_duration(programs * self.seconds)}" * (self.seconds > 0)
-        return f"{programs:.0f} programs{time}"
+    def _time(self, programs: float) -> str:
+        return _duration(programs * self.seconds)
 
 
 def _duration(seconds: float) -> str:

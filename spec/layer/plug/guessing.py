@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from spec.backends.calling import by_place, required, told
+from spec.backends.calling import Parameters, by_place, required, told
 from spec.layer.axes import OURS, fitting, parts_of
 from spec.layer.notation import LayerProblem
+from spec.layer.plug.options import OTHER_MASKS
 from spec.layer.state import APART, TORCH, Names
 
 DEEP = 2  # attributes of attributes
@@ -68,7 +69,7 @@ def _lines(layer: Any, problem: LayerProblem, arrays: Iterable[tuple[str, tuple[
     lines = ", ".join(f'{_key(path)} = "{text}"' for path, text in found.items())
     square = any(re.fullmatch(r"W_. \(in, out\)", text) for text in found.values())
     hint = "; for y = x @ W.T, leave (in, out) out" if square else ""
-    wanted = f"{_inputs(layer)}names = {{{lines}}}{hint}"
+    wanted = f"{_inputs(layer)}names = {{{lines}}}{_masks(layer)}{hint}"
     return f"describe it by --description FILE, with the lines: {wanted}"
 
 
@@ -106,8 +107,20 @@ def _key(path: str) -> str:
     return path if re.fullmatch(r"\w+", path) else f'"{path}"'
 
 
+def _masks(layer: Any) -> str:
+    """The masks of a call whose meaning differs between layers, as a line, if there are some."""
+    lines = ", ".join(f'{name} = "seen (N, M)"' for name in OTHER_MASKS if name in _call(layer))
+    return (
+        f" and masks = {{{lines}}} (True may attend; docs/layer.md lists others)" if lines else ""
+    )
+
+
+def _call(layer: Any) -> Parameters:
+    return told(layer.forward if hasattr(layer, "forward") else layer) or {}
+
+
 def _inputs(layer: Any) -> str:
     """How many inputs a call takes, as a line; nothing where there are three."""
-    call = told(layer.forward if hasattr(layer, "forward") else layer) or {}
+    call = _call(layer)
     needed = [name for name in by_place(call, len(call)) if required(call[name])]
     return "" if len(needed) > 2 else "inputs = 1 and "
