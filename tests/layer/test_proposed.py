@@ -77,6 +77,7 @@ def test_the_layer_is_certified_with_the_description_of_the_error(
     (line,) = done.stderr.splitlines()
     assert line.count("--description FILE") == 1
     inputs, names = re.findall(r"with the lines: (inputs = 1) and (names = {.*})", line)[0]
+    assert 'causal = "always" if each token attends to earlier ones alone' in line
     assert names == f"names = {{{', '.join(NAMES[made])}}}"
     (tmp_path / "mine.toml").write_text(f"{inputs}\n{names}\n")
     done = run(*words, "--description", "mine.toml", cwd=tmp_path)

@@ -12,7 +12,7 @@ import numpy as np
 from spec.backends.calling import Parameters, by_place, required, told
 from spec.layer.axes import OURS, fitting, parts_of
 from spec.layer.notation import LayerProblem
-from spec.layer.plug.options import OTHER_MASKS
+from spec.layer.plug.options import FLAGS, MASKS, OTHER_MASKS
 from spec.layer.state import APART, TORCH, Names
 
 DEEP = 2  # attributes of attributes
@@ -108,11 +108,13 @@ def _key(path: str) -> str:
 
 
 def _masks(layer: Any) -> str:
-    """The masks of a call whose meaning differs between layers, as a line, if there are some."""
+    """What a call masks, as a line: by its own parameters, or the future if it has none."""
     lines = ", ".join(f'{name} = "seen (N, M)"' for name in OTHER_MASKS if name in _call(layer))
-    return (
-        f" and masks = {{{lines}}} (True may attend; docs/layer.md lists others)" if lines else ""
-    )
+    other = " (True may attend; docs/layer.md lists others)"
+    if lines:
+        return f" and masks = {{{lines}}}{other}"
+    of_torch = _call(layer).keys() & {*MASKS, *FLAGS}
+    return "" if of_torch else ', and causal = "always" if each token attends to earlier ones alone'
 
 
 def _call(layer: Any) -> Parameters:
