@@ -108,7 +108,7 @@ def _key(path: str) -> str:
 
 
 def _masks(layer: Any) -> str:
-    """What a call masks, as a line: by its own parameters, or the future if it has none."""
+    """The line for what a call masks: by its own parameters, or the future if it has none."""
     lines = ", ".join(f'{name} = "seen (N, M)"' for name in OTHER_MASKS if name in _call(layer))
     other = " (True may attend; docs/layer.md lists others)"
     if lines:
