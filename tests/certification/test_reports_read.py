@@ -101,8 +101,8 @@ def test_each_printed_script_runs_alone_and_passes_once_its_fault_is_mended(
         ({"A1": ("holds", "holds")}, "1 of 1 apply: all of them pass"),
         ({"A1": ("not offered", "not offered")}, "0 of 1 apply"),
         (
-            {"A1": ("holds", "violated"), "A2": ("refused", "holds")},
-            "2 of 2 apply: 1 fail, 1 raised an exception",
+            {"A1": ("holds", "violated"), "A2": ("refused", "holds"), "A3": ("refused",) * 2},
+            "3 of 3 apply: 1 pass, 1 fail, 1 raised an exception",
         ),
         (
             {"A1": ("blocked", "violated"), "A2": ("holds", "not offered"), "A3": ("holds",) * 2},

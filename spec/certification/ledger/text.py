@@ -38,7 +38,7 @@ SAID = {
     "refused": Said("raised", "raised an exception", "the target raised an exception"),
     "blocked": Said("not run", "not run"),
 }
-GRAVEST = ("violated", "crashed", "blocked", "violated should", "deviates", "refused", "holds")
+GRAVEST = ("violated", "crashed", "blocked", "violated should", "deviates", "holds", "refused")
 LEGEND = "passed/applicable clauses, and their largest error as a fraction of its bound"
 MARKS = {
     "holds": "·",
@@ -109,7 +109,10 @@ def _head(certificate: Findings) -> str:
 
 
 def applying(certificate: Findings) -> str:
-    """How many clauses apply, and what came of them: each is counted once, by its worst format."""
+    """How many clauses apply, and what came of them: each is counted once, by its worst format.
+
+    A format in which all raises an exception has a line of its own: another that passes counts.
+    """
     found = grouped((v.clause, outcome(v)) for v in certificate.verdicts)
     worst = Counter(next((x for x in GRAVEST if x in met), "") for met in found.values())
     apply = len(found) - worst.pop("", 0)
