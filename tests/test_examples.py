@@ -103,7 +103,7 @@ def test_the_cells_of_the_notebook_run_in_order() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     for said in (
         "<strong>attend</strong>: <strong style=",
-        ">certified</strong>",
+        ">certified (quick)</strong>",
         "<strong>attend_wrongly</strong>",
         "not certified, for 1 cause",
         "looks like: Divides scores by D instead of its square root.",

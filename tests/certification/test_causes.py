@@ -98,7 +98,7 @@ def test_outside_of_its_cause_a_fault_is_certified_and_says_where() -> None:
     certificate = judged("ignores_causality", where="not causal")
     assert certificate.passed
     assert (certificate.region.sentence, certificate.region.passed) == ("not causal", True)
-    assert str(certificate).startswith("ignores_causality: certified where not causal\n")
+    assert str(certificate).startswith("ignores_causality: certified (quick) where not causal\n")
     assert "not causal" in certificate.command
     absent = [v for v in certificate.verdicts if v.outcome == "not offered"]
     assert any("problems where not causal" in v.message for v in absent)

@@ -97,11 +97,18 @@ def test_what_a_person_declares_may_deviate(surveyed):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"met": [["A1", "float32", [0], ""]]}, {"programs": -1}, {"causes": None}, {"met": [["Q9"]]}],
+    [
+        {"met": [["A1", "float32", [0], ""]]},
+        {"programs": -1},
+        {"causes": None},
+        {"met": [["Q9"]]},
+        {"grades": {"float32": "eager"}},
+    ],
 )
 def test_a_diagnosis_is_of_causes_that_it_names(changes):
     region = {"features": [], "sentence": "", "but": [], "passed": True}
     found = {"causes": [], "region": region, "met": [], "programs": 0}
+    found |= {"grades": {}, "failed": ""}
     assert read_diagnosis({"diagnosis": found, "beside": 0.0}, CLAUSES).region.passed
     with pytest.raises(Interfered):
         read_diagnosis({"diagnosis": found | changes, "beside": 0.0}, CLAUSES)
