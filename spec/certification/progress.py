@@ -10,7 +10,7 @@ from spec.certification.judging.verdict import Verdict
 
 CLEAR = "\r\x1b[K"
 FIRST = "loading and probing"  # what is done first
-QUIET = 2.0  # seconds without a line, where there is no terminal, before the first verdict
+QUIET = 6.0  # seconds without a line, where there is no terminal, before the first verdict
 EVERY = 10.0  # seconds between two lines where there is no terminal
 
 
