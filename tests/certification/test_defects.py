@@ -1,4 +1,4 @@
-"""A defect of this package is told as what it is, and not as a fault of the target."""
+"""A report names a defect of this package as its own, and not as a fault of the target."""
 
 from tests.shell import FEW, run
 

@@ -59,7 +59,7 @@ from spec.kind import Guarded
 
 SECOND = 1.0
 BY_LINE = 1  # _IOLBF of stdio.h
-ITSELF = "the search itself failed, not the target"
+DEFECT = "the search itself failed, not the target"
 CALLS = 30  # between two times that programs are forgotten
 
 
@@ -168,7 +168,7 @@ def _defect(error: Exception) -> str:
     """Return what a person can report of an exception that this package raised itself."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(place.filename).name}, line {place.lineno}"
-    return f"{ITSELF} ({type(error).__name__}: {error}, in {where}): please report it"
+    return f"{DEFECT} ({type(error).__name__}: {error}, in {where}): please report it"
 
 
 def _first(told: TextIO, order: str, cause: Cause) -> None:
