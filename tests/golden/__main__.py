@@ -121,7 +121,8 @@ def main() -> int:
     names = chosen(asked.names, asked.few)
     absent = [name for name in names if not by_name()[name].there]
     for name in absent:
-        print(f"not run: {name} needs {by_name()[name].needs}")
+        needed = f"{by_name()[name].needs} {by_name()[name].release}".rstrip()
+        print(f"not run: {name} needs {needed}")
     names = [name for name in names if name not in absent]
     if asked.show:
         for name in names:

@@ -4,6 +4,7 @@ Each is judged by the quick profile, seed 0, in one format.
 """
 
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -48,6 +49,7 @@ TORCH = {
     "function": "torch.nn.functional:scaled_dot_product_attention",
     "layer": "torch.nn:MultiheadAttention",
 }
+RELEASES = {"function": "2.13"}  # whose own answers they are: T10 fails in 2.13, and not in 2.11
 LEDGERS = {"torch": "torch", "lucidrains": "x_transformers"}  # some of theirs; what they need
 SLOW = ("flex", "compiled")  # words in the names of those that are not judged here
 MOST = 20  # of them
@@ -56,13 +58,14 @@ MOST = 20  # of them
 class Golden(NamedTuple):
     """What is judged: its name, the target, and options of `certify`.
 
-    needs: a library without which it cannot be.
+    needs: a library without which it cannot be, and how the version of it begins that answers so.
     """
 
     name: str
     target: Any
     options: Mapping[str, Any]
     needs: str = "numpy"
+    release: str = ""
 
     @property
     def few(self) -> bool:
@@ -73,9 +76,14 @@ class Golden(NamedTuple):
 
     @property
     def there(self) -> bool:
-        """Whether its library is installed. A folder of that name, as of a ledger, is none."""
+        """Whether its library is installed, in that version.
+
+        A folder of that name, as of a ledger, is none.
+        """
         found = find_spec(self.needs)
-        return found is not None and found.origin is not None
+        if found is None or found.origin is None:
+            return False
+        return not self.release or version(self.needs).startswith(self.release)
 
 
 def every() -> Iterator[Golden]:
@@ -90,7 +98,7 @@ def every() -> Iterator[Golden]:
             needs = "torch" if "_torch:" in program else "numpy"
             yield Golden(f"right/{program}", f"implementations.{program}", options, needs)
     for name, target in TORCH.items():
-        yield Golden(f"torch/{name}", target, ONE, "torch")
+        yield Golden(f"torch/{name}", target, ONE, "torch", RELEASES.get(name, ""))
     yield from islice(_theirs(), MOST)
 
 
