@@ -52,6 +52,7 @@ from spec.certification.settings import Request
 from spec.certification.several import judged
 from spec.certification.target import recorded
 from spec.certification.target.loading import resolved
+from spec.certification.terminal import show
 
 ABOUT = "Check attention implementations against an executable specification."
 START = """\
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         code: int = options.run(options)
     except Unsuitable as reason:
-        print(f"error: {reason}", file=sys.stderr)
+        show(f"error: {reason}", sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -110,8 +111,8 @@ def _certify_one(name: str, request: Request, options: argparse.Namespace, resul
     if options.report:
         save_report(certificate, Path(options.report))
     if known := recorded.note(request.target, request.description):  # no finding of its own
-        print(f"note: {known}", file=sys.stderr)
-    print(certificate)
+        show(f"note: {known}", sys.stderr)
+    show(str(certificate))
     return certificate.exit_code
 
 
@@ -154,7 +155,7 @@ def _compare(options: argparse.Namespace) -> int:
         if len(options.paths) == 1:
             raise Unsuitable("compare takes two certificates, or a folder of them")
         before, after = map(read, options.paths)
-        print(compared(before, after))
+        show(compared(before, after))
         return 0
     clauses, found = resolved(options.specification), side_by_side(options.paths)
     page = matrix_page(found, clauses) if options.html else ""  # all of it before any is written

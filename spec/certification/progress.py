@@ -1,24 +1,29 @@
-"""How far a certification is: one line that changes on a terminal, elsewhere one now and then."""
+"""How far a certification is: a bar on a terminal, by `rich`; elsewhere a line now and then."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from spec.certification.judging.verdict import Verdict
+from spec.certification.terminal import console
 
-CLEAR = "\r\x1b[K"
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
 FIRST = "loading and probing"  # what is done first
 QUIET = 6.0  # seconds without a line, where there is no terminal, before the first verdict
 EVERY = 10.0  # seconds between two lines where there is no terminal
+MOMENT = 0.05  # seconds between two pictures of a bar
 
 
 class Progress:
     """Writes to a stream how far a run is; every: seconds between two lines of a file."""
 
-    def __init__(self, stream: TextIO, every: float) -> None:
-        self.stream, self.every, self.live = stream, every, stream.isatty()
+    def __init__(self, stream: TextIO, every: float, bar: "Bar | None" = None) -> None:
+        """bar: what a terminal shows, with one task."""
+        self.stream, self.every, self.bar = stream, every, bar
         self.violated, self.said, self.began = 0, time.monotonic(), time.monotonic()
         self.judges = False  # there is a verdict, or the cost of them
 
@@ -26,43 +31,60 @@ class Progress:
         """Another verdict."""
         self.judges = True
         self.violated += verdict.outcome == "violated"
-        if self.live or time.monotonic() - self.said >= self.every:
-            self.said = time.monotonic()
-            words = f"{done:>4}/{total} {verdict.clause} {verdict.dtype}"
-            words += f", {self.violated} violated" * bool(self.violated)
-            self.write(f"{CLEAR}{words}" if self.live else f"{words}\n")
+        soon = time.monotonic() - self.said < (MOMENT if self.bar else self.every)
+        if soon and not (self.bar and done == total):
+            return
+        self.said = time.monotonic()
+        words = f"{done:>4}/{total} {verdict.clause} {verdict.dtype}"
+        words += f", {self.violated} violated" * bool(self.violated)
+        if self.bar:
+            words += "; looking for causes ..." * (done == total and self.violated > 0)
+            self.draw(words, done, total)
+        else:
+            self.write(words)
 
     def step(self, words: str) -> None:
         """What goes on before the first verdict; in a file, where nothing was written for long."""
         if self.judges:
             return
-        if self.live:
-            self.write(f"{CLEAR}{words} ...")
+        if self.bar:
+            self.draw(f"{words} ...")
         elif time.monotonic() - self.said >= min(QUIET, self.every):
             self.announce(f"{words} ...")
 
     def announce(self, words: str) -> None:
         """A line that stays."""
         self.said = time.monotonic()
-        self.write(f"{CLEAR * self.live}{words}\n")
+        if self.bar:
+            self.bar.console.print(words, soft_wrap=True)
+        else:
+            self.write(words)
 
     def hint(self, words: str) -> None:
         """A line that stays, and that nobody needs where the run is about to end."""
         if time.monotonic() - self.began >= self.every:
             self.announce(words)
 
-    def write(self, text: str) -> None:
-        """Something that is seen at once."""
-        self.stream.write(text)
+    def draw(self, words: str, done: int = 0, total: int | None = None) -> None:
+        """What the bar shows now."""
+        assert self.bar is not None
+        task = self.bar.task_ids[0]
+        self.bar.update(task, description=words, completed=done, total=total, refresh=True)
+
+    def write(self, words: str) -> None:
+        """A line that is seen at once."""
+        self.stream.write(f"{words}\n")
         self.stream.flush()
 
 
 @contextmanager
 def progress(stream: TextIO, every: float = EVERY) -> Iterator[Progress]:
-    """What to tell of a run. A terminal's line is gone at the end."""
+    """What to tell of a run. What a terminal shows is gone at the end."""
+    if stream.isatty():
+        with _bar(stream) as bar:
+            yield Progress(stream, every, bar)
+        return
     shown = Progress(stream, every)
-    if shown.live:
-        shown.write(f"{FIRST} ...")
     waiting = Timer(QUIET, shown.step, (FIRST,))
     waiting.daemon = True
     waiting.start()
@@ -70,5 +92,20 @@ def progress(stream: TextIO, every: float = EVERY) -> Iterator[Progress]:
         yield shown
     finally:
         waiting.cancel()
-        if shown.live:
-            shown.write(CLEAR)
+
+
+def _bar(stream: TextIO) -> "Bar":
+    """A bar with the first step. No thread draws it: processes are copied while it is shown."""
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    bar = Progress(
+        BarColumn(bar_width=20),
+        TextColumn("{task.description}", markup=False),
+        console=console(stream),
+        transient=True,
+        auto_refresh=False,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    bar.add_task(f"{FIRST} ...", total=None)
+    return bar
