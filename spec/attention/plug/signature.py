@@ -7,6 +7,7 @@ not offered; one that is required and unknown makes the function no target.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ class Signature:
     carried: Mapping[str, str] = field(default_factory=dict)
     spelling: Spelling | None = None
 
-    @property
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds of problem that can be put to the function at all."""
         taken = {p for p in PARAMETERS if p in self.silent or p.name in self.options}
@@ -96,7 +97,7 @@ class Signature:
         found = (o.capability for o in OPTIONS if known.issuperset(o.parameters))
         return frozenset(found) - (set() if MASK in taken else {Capability.MASK}) - self._untold
 
-    @property
+    @cached_property
     def silent(self) -> frozenset[Parameter]:
         """Options that follow from arrays, from their layout, or from the segments of queries."""
         mine, theirs = (self.options.get(p.name) for p in SEGMENTS)
