@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -66,6 +67,13 @@ def test_of_a_set_and_one_inside_it_the_wider_is_taken_out() -> None:
         assert not holds(CAUSAL, "")
         assert not holds(CAUSAL.but(**few(CAUSAL)), "")
         assert holds(square("float32", N=3), "")
+
+
+def test_a_region_says_what_holds_where_a_cause_has_a_negative_part() -> None:
+    cause = Cause(("not causal", "no window", "N % 4 != 0"), "", "is wrong")
+    assert Region.outside([cause], "", passed=True).sentence == "(causal or a window or N % 4 = 0)"
+    cause = replace(cause, features=("causal", "N % 4 != 0"))
+    assert Region.outside([cause], "", passed=True).sentence == "not (causal and N % 4 != 0)"
 
 
 def few(problem: Any) -> dict[str, Any]:

@@ -99,6 +99,7 @@ class Cause:
         return Cause(**fields)
 
 
+NEGATIVE = ("not ", "no ")
 Heard = Callable[[Cause], None]
 
 
@@ -137,5 +138,8 @@ class Region:
 
 
 def _not(features: Sequence[str]) -> str:
-    """That a conjunction does not hold."""
-    return negated(features[0]) if len(features) == 1 else f"not ({joined(features)})"
+    """That a conjunction does not hold; where a part of it is negative, by what does then."""
+    if len(features) > 1 and not any(x.startswith(NEGATIVE) for x in features):
+        return f"not ({joined(features)})"
+    either = " or ".join(map(negated, features))
+    return f"({either})" if len(features) > 1 else either
