@@ -39,7 +39,7 @@ def test_the_certificate_shown_has_a_verdict_on_every_clause() -> None:
     """What is not offered is settled before anything is judged."""
     survey = Examiner.of(TORCH, requested(TORCH, {})).survey()
     total = len(survey.items) + len(survey.settled)
-    assert f"+ {len(survey.settled)} not offered = {total}\n" in REPORT
+    assert f"+ {len(survey.settled)} not supported = {total}\n" in REPORT
 
 
 def test_the_figures_are_those_that_were_measured() -> None:

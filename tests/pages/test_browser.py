@@ -149,7 +149,7 @@ def test_filters_leave_what_is_asked_for(opened):
     library.select_option("")
     kind.select_option("fault")
     assert status.inner_text() == "1 shown"
-    kind.select_option("not judged")
+    kind.select_option("not reviewed")
     assert [x.split()[0] for x in shown.all_inner_texts()] == ["ahead"]
     page.get_by_role("button", name="All").click()
     page.wait_for_function("document.querySelector('form output').textContent === '3 shown'")

@@ -81,8 +81,8 @@ def test_what_is_known_to_deviate_is_said_at_once(right):
 
 def test_a_certificate_of_before_is_a_page():
     found = page(certificate_page(loaded(SAVED / "certificate.json"), CLAUSES))
-    assert "What is asked" in found.text
-    assert "What came back" not in found.text
+    assert "The problem" in found.text
+    assert "The result" not in found.text
 
 
 def test_clauses_that_no_longer_stand_are_named(wrong):

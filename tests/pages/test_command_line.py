@@ -46,7 +46,7 @@ def test_compare_writes_a_table_and_pages(tmp_path, judged_once):
     done = run("compare", *map(str, files), "--html", str(html), "--markdown", str(text))
     assert done.returncode == 0, done.stderr
     assert "✗ a required clause fails" in done.stdout
-    assert "2 implementations, judged" in page(html.read_text(encoding="utf-8")).text
+    assert "2 implementations compared" in page(html.read_text(encoding="utf-8")).text
     assert "| verdict |" in text.read_text(encoding="utf-8")
     folder = run("compare", str(files[0].parent))
     assert folder.returncode == 0

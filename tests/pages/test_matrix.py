@@ -59,7 +59,7 @@ def test_sections_and_options_have_the_gravest_outcome_of_each_dtype(judged):
     wrong = chapter.lines[0]
     gradients = next(x for x in chapter.options if x.startswith("has gradients"))
     state = wrong.options[gradients][0]
-    assert state.words(len(state.dtypes) + 1).startswith("violated: ")
+    assert state.words(len(state.dtypes) + 1).startswith("failed: ")
     assert "in float32" in state.words(len(state.dtypes) + 1)
     assert " in " not in state.words(len(state.dtypes))
     assert [*chapter.sections] == ["A", "V", "K", "C"]

@@ -38,6 +38,16 @@ SAID = {
     "refused": Said("raised", "raised an exception", "the target raised an exception"),
     "blocked": Said("not run", "not run"),
 }
+IN_WORDS = {  # outcomes, wherever people read them; JSON has the names
+    "holds": "passed",
+    "violated": "failed",
+    "violated should": "failed (recommended only)",
+    "deviates": "known to fail",
+    "not offered": "not supported",
+    "refused": "raised an exception",
+    "blocked": "not run",
+    "crashed": "crashed",
+}
 GRAVEST = ("violated", "crashed", "blocked", "violated should", "deviates", "holds", "refused")
 LEGEND = "passed/applicable clauses, and their largest error as a fraction of its bound"
 MARKS = {
@@ -215,7 +225,8 @@ def _foot(certificate: Findings) -> str:
     spent = f"{t['total']:.1f} s; in all processes together {together:.1f}: {parts}"
     lines.append(textwrap.fill(f"time     {spent}", WIDTH, subsequent_indent=" " * 9))
     lines += [f"programs {certificate.programs} compiled"] * bool(certificate.programs)
-    counted = " + ".join(f"{count} {o}" for o, count in certificate.ledger.items() if count)
+    found = certificate.ledger.items()
+    counted = " + ".join(f"{count} {IN_WORDS[name]}" for name, count in found if count)
     lines.append(f"verdicts {counted} = {len(certificate.verdicts)}")
     if not certificate.causes:
         lines.append(f"worst    the largest error is {certificate.worst:.3f} of its bound")

@@ -12,7 +12,7 @@ from spec.certification.ledger.causes import as_text, ranges, region_in_words
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import grouped
 from spec.certification.ledger.remarks import remarks
-from spec.certification.ledger.text import in_short
+from spec.certification.ledger.text import IN_WORDS, in_short
 from spec.certification.pages.figures import Figures, figures
 from spec.certification.pages.formulas import formula
 from spec.certification.pages.rendering import rendered
@@ -82,6 +82,7 @@ def certificate_page(certificate: Certificate, clauses: Mapping[str, Clause]) ->
         c=certificate,
         sign=SIGNS[certificate.exit_code],
         verdict=in_short(certificate),
+        words=IN_WORDS,
         noun=kind_of(certificate.about).noun,
         changed=changed,
         known=grouped(
@@ -102,9 +103,9 @@ def region_of(certificate: Certificate) -> str:
     if certificate.exit_code:
         return "not known: no cause was found"
     where = certificate.region.sentence
-    everywhere = f"wherever {where}" if where else "on every problem that it takes"
+    everywhere = f"with {where}" if where else "on all problems that the target supports"
     known = ", ".join(certificate.deviations)
-    return f"{everywhere}, but for what is known of {known}" if known else everywhere
+    return f"{everywhere}, except for the deviations {known}" if known else everywhere
 
 
 def number_of(cause: Cause, clauses: Mapping[str, Clause]) -> str:

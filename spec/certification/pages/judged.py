@@ -18,7 +18,7 @@ from spec.certification.ledger.judgements import NEEDS
 from spec.certification.ledger.reading import read
 
 KINDS = (*NEEDS,)
-UNJUDGED = "not judged"
+UNJUDGED = "not reviewed"
 NOTHING: Mapping[str, str] = {}
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.findings import grouped
 from spec.certification.ledger.remarks import by_clause
-from spec.certification.ledger.text import MARKS, in_short, outcome
+from spec.certification.ledger.text import IN_WORDS, MARKS, in_short, outcome
 from spec.certification.pages.certificate_page import SIGNS, region_of
 from spec.certification.pages.judged import Judged
-from spec.certification.pages.sheet import GRAVE, WORDS, title
+from spec.certification.pages.sheet import GRAVE, title
 from spec.clause import Clause, section_of
 from spec.kinds import kind_of
 from spec.notation import DTYPES
@@ -48,7 +48,7 @@ class State:
 
     def words(self, formats: int) -> str:
         """In words, where the implementation has so many formats; all of them are not named."""
-        said = WORDS.get(self.outcome, self.outcome)
+        said = IN_WORDS[self.outcome]
         alike = grouped((f"{count} of {ran}", dtype) for dtype, (count, ran) in self.of.items())
         parts = [
             figures + (f" in {', '.join(dtypes)}" if len(dtypes) < formats else "")
@@ -118,7 +118,8 @@ class Line:
         should = " (should)" if verdicts[0].force == "should" else ""
         dtypes = [v.dtype for v in verdicts]
         somewhere = len(dtypes) < len(self.judged.certificate.dtypes)
-        return f"{verdicts[0].outcome}{should}" + (f" in {', '.join(dtypes)}" if somewhere else "")
+        said = IN_WORDS[verdicts[0].outcome]
+        return f"{said}{should}" + (f" in {', '.join(dtypes)}" if somewhere else "")
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,10 @@ from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import grouped
 from spec.certification.ledger.remarks import by_clause
-from spec.certification.ledger.text import MARKS, outcome
+from spec.certification.ledger.text import IN_WORDS, MARKS, outcome
 from spec.certification.pages.formulas import formula
 from spec.clause import Clause, section_of
 
-WORDS = {"violated should": "a should is broken", "blocked": "not run"}  # else the outcome itself
 GRAVE = ("violated", "crashed")  # what is coloured as wrong
 
 
@@ -130,7 +129,7 @@ def marks(verdicts: Sequence[Verdict]) -> Iterator[Mark]:
 
 def mark(name: str, count: int = 1) -> Mark:
     """An outcome as it is shown."""
-    return Mark(MARKS[name].strip(), WORDS.get(name, name), count, name in GRAVE)
+    return Mark(MARKS[name].strip(), IN_WORDS[name], count, name in GRAVE)
 
 
 def _row(clause: Clause | None, verdicts: list[Verdict], dtypes: Sequence[str]) -> Row:
