@@ -76,7 +76,10 @@ def test_what_is_known_to_deviate_is_said_at_once(right):
     known = replace(last, outcome="deviates", message="it is slow")
     found = page(certificate_page(replace(right, verdicts=(*others, known)), CLAUSES))
     assert f"{last.clause}: it is slow" in next(found.all("dl")).text
-    assert f"on every problem that it takes, but for what is known of {last.clause}" in found.text
+    assert (
+        f"on all problems that the target supports, except for the deviations {last.clause}"
+        in found.text
+    )
 
 
 def test_a_certificate_of_before_is_a_page():

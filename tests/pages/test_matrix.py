@@ -146,7 +146,7 @@ def test_forty_of_four_dtypes_are_small(judged):
 
 
 def test_a_clause_is_told_what_it_is_in_each_dtype(judged):
-    """Refused in one and violated in another, it was told to be refused in both."""
+    """A clause that raised in one format and failed in others was said to raise in all."""
     wrong = judged[0].certificate
     pattern = next(v for v in wrong.verdicts if v.outcome == "violated")
     outcomes = {"float64": "refused", "float32": "violated", "float16": "violated"}
@@ -154,8 +154,8 @@ def test_a_clause_is_told_what_it_is_in_each_dtype(judged):
     said = Judged("attend", "theirs", "1.0", replace(wrong, verdicts=tuple(mixed)), (WORDS,))
     place = page(matrix_page([said], CLAUSES)).by_id(f"i1-{pattern.clause[0]}")
     number = pattern.clause
-    words = f"{number[0]}: refused in float64: {number}; violated in float32, float16: {number}"
-    assert " ".join(place.text.split()) == words
+    words = f"raised an exception in float64: {number}; failed in float32, float16: {number}"
+    assert " ".join(place.text.split()) == f"{number[0]}: {words}"
 
 
 def test_certificates_are_gathered_from_files_and_folders(judged_once, tmp_path):
