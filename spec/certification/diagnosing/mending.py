@@ -110,7 +110,7 @@ class Mending:
     def subjects(self, raw: Subject) -> Mapping[str, Subject]:
         """The target through its lenses, in each format.
 
-        What it lost as it was probed is lost there, too; what only a convention answers is kept.
+        Probing took problems that it raises exceptions for; those are taken here, too.
         """
         examiner = self.examiner
         seen = examiner.guard(raw)
