@@ -85,11 +85,17 @@ class Library:
         return self.differentiate(function, arrays, dout)
 
 
+INDENT = "\n    "  # before each line of a file that an error proposes
+
+
 class Unsuitable(Exception):
-    """A target that cannot be judged as it stands; the message is one line that says why."""
+    """A target that cannot be judged as it stands; the message is one line that says why.
+
+    Lines of a file to write may follow, each indented by `INDENT`.
+    """
 
     def __init__(self, why: str) -> None:
-        super().__init__(printable(why))
+        super().__init__(INDENT.join(map(printable, why.split(INDENT))))
 
 
 # What to do about an exception whose own text does not say it, by the name of its type.

@@ -36,6 +36,7 @@ def test_without_a_command_the_help_says_what_this_is_and_how_to_start():
         (("certify", "tests.targets:right", "--profile", "quik"), "; did you mean 'quick'?"),
         (("certify", "tests.targets:right", "--kind", "Layer"), "; did you mean 'layer'?"),
         (("certify", "tests.targets:rihgt"), "has no 'rihgt'; did you mean 'right'?"),
+        (("certify", "torch.nn:functionl.relu"), "; did you mean 'functional'?"),
         (("list", "layout"), "; did you mean 'layouts'?"),
     ],
 )
@@ -43,6 +44,21 @@ def test_the_likeliest_word_is_named(words, hint):
     done = here.run(*words)
     assert done.returncode == 2
     assert done.stderr.endswith(f"{hint}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("Cached", "; it has Heads, attend"), ("Head", "; did you mean 'Heads'?"), ("math", None)],
+)
+def test_a_name_that_a_file_does_not_have_is_answered_with_its_own(name, said, tmp_path):
+    """Not with names of its module, such as __cached__."""
+    file = tmp_path / "mine.py"
+    file.write_text("import math\n\nclass Heads: ...\ndef attend(): ...\ndef _hidden(): ...\n")
+    done = here.run("certify", f"{file}:{name}")
+    assert done.returncode == 2
+    module = f"{file}:math is of type module, not a function, a class or a record"
+    want = module if said is None else f"{file} has no {name!r}{said}"
+    assert done.stderr == f"error: {want}\n"
 
 
 def test_a_file_without_a_name_is_answered_with_its_functions(tmp_path):

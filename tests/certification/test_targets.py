@@ -70,7 +70,10 @@ def test_a_certificate_of_a_recorded_target_says_so_beside_it():
 def test_a_layer_that_needs_a_description_of_this_package_is_told_which():
     done = run("certify", "spec.adapters.torch_layers:Encoder", *FEW)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
-    assert done.stderr.endswith("; described in this package: --description torch/encoder\n")
+    command = (
+        "`python -m spec certify spec.adapters.torch_layers:Encoder --description torch/encoder"
+    )
+    assert done.stderr.startswith(f"error: Encoder is described in this package: {command}")
 
 
 def test_a_note_is_about_the_target_with_the_same_description(rows):

@@ -106,13 +106,15 @@ def test_without_a_description_the_error_proposes_it(imports: str, tmp_path: Pat
     (tmp_path / "mine.py").write_text(imports + text)
     done = run(command, target, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
-    assert line.count("--description FILE") == 1
-    names = [f'W_{x} = "W_{x} (in, out)"' for x in "qkvo"]
-    assert f"with the lines: inputs = 1 and names = {{{', '.join(names)}}}" in line
-    assert (
-        'and masks = {mask = "seen (N, M)"} (True may attend; docs/layer.md lists others)' in line
-    )
+    said, *lines = done.stderr.replace("    ", "").splitlines()
+    assert said.endswith("; save these lines as layer.toml, and add --description layer.toml:")
+    assert [x.partition("  #")[0] for x in lines] == [
+        "inputs = 1",
+        "[names]",
+        *(f'W_{x} = "W_{x} (in, out)"' for x in "qkvo"),
+        "[masks]",
+        'mask = "seen (N, M)"',
+    ]
 
 
 def test_a_matrix_that_is_described_the_wrong_way_round_is_a_cause(tmp_path: Path) -> None:

@@ -1,13 +1,15 @@
 """An error proposes the description of a PyTorch layer whose parameters have other names."""
 
-import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from spec import certify
+from spec.backends import Unsuitable
+from spec.layer.plug.described import Description
 from spec.layer.plug.guessing import instead
 from spec.layer.plug.trials import core
-from spec.layer.state import TORCH
 from tests.shell import run
 
 pytestmark = pytest.mark.torch
@@ -66,22 +68,86 @@ NAMES = {
 FEW = ("--profile", "quick", "--dtype", "float64", "--clause", "L1,L2,L3")
 
 
+SAID = "save these lines as layer.toml, and add --description layer.toml:\n"
+
+
+def proposed(file: str, folder: Path) -> str:
+    """The description that the error about a layer of a file proposes, as it is printed."""
+    done = run("certify", f"{file}:Layer", *FEW, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    said, _, lines = done.stderr.partition(SAID)
+    assert said.startswith("error: Layer cannot be tested as a layer: ")
+    assert "\n" not in said
+    return lines
+
+
 @pytest.mark.parametrize("made", NAMES, ids=["linear", "matrices", "together"])
 def test_the_layer_is_certified_with_the_description_of_the_error(
     made: str, tmp_path: Path
 ) -> None:
     (tmp_path / "torch_layers.py").write_text(LAYER.replace("        MADE\n", made))
-    words = ("certify", "torch_layers.py:Layer", *FEW)
+    lines = proposed("torch_layers.py", tmp_path)
+    first, second, *names = lines.replace("    ", "").splitlines()
+    assert (first, second) == ("inputs = 1", "[names]")
+    assert [x.partition("  #")[0] for x in names] == NAMES[made]
+    assert ('# for y = x @ W.T: "W_q"' in lines) == (made is MATRICES)
+    (tmp_path / "layer.toml").write_text(lines)
+    words = ("certify", "torch_layers.py:Layer", *FEW, "--description", "layer.toml")
     done = run(*words, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.splitlines()
-    assert line.count("--description FILE") == 1
-    inputs, names = re.findall(r"with the lines: (inputs = 1) and (names = {.*})", line)[0]
-    assert 'causal = "always" if each token attends to earlier ones alone' in line
-    assert names == f"names = {{{', '.join(NAMES[made])}}}"
-    (tmp_path / "mine.toml").write_text(f"{inputs}\n{names}\n")
-    done = run(*words, "--description", "mine.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+MASKING = """
+import torch
+from torch import nn
+
+
+class Layer(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.1):
+        super().__init__()
+        self.num_heads, self.drop = num_heads, nn.Dropout(dropout)
+        self.wq, self.wk, self.wv, self.wo = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x, mask=None):
+        q, k, v = (f(x).unflatten(-1, (self.num_heads, -1)) for f in (self.wq, self.wk, self.wv))
+        q, k, v = (y.transpose(1, 2) for y in (q, k, v))
+        s = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+        if mask is not None:
+            s = MASKED
+        y = self.drop(s.softmax(-1)) @ v
+        return self.wo(y.transpose(1, 2).flatten(2))
+"""
+ALWAYS = "s.masked_fill(torch.ones_like(s).triu(1) > 0, -torch.inf)"
+
+
+def described(text: str, folder: Path) -> list[str]:
+    """The lines that are proposed for a layer, in this process."""
+    (folder / "mine.py").write_text(text)
+    with pytest.raises(Unsuitable) as error:
+        certify(f"{folder}/mine.py:Layer", profile="quick", dtypes=("float64",))
+    return str(error.value).partition(SAID)[2].splitlines()
+
+
+@pytest.mark.parametrize(
+    ("masked", "line"),
+    [
+        ("s.masked_fill(mask == 0, -torch.inf)", 'mask = "seen (N, M)"'),
+        ("s.masked_fill(mask, -torch.inf)", 'mask = "hidden (N, M)"'),
+        ("s + mask[:, None]", 'mask = "added (B, N, M)"'),
+        ("s.masked_fill(mask[:, None, None], -torch.inf)", 'mask = "hidden (B, M)"'),
+    ],
+)
+def test_masks_and_dropout_are_proposed_as_calls_show_them(
+    masked: str, line: str, tmp_path: Path
+) -> None:
+    first, *_, title, last = described(MASKING.replace("MASKED", masked), tmp_path)
+    assert first == '    make = "Layer(A, H, dropout=0.0)"'
+    assert (title, last) == ("    [masks]", f"    {line}")
+
+
+def test_a_layer_that_is_always_causal_is_proposed_as_one(tmp_path: Path) -> None:
+    text = MASKING.replace(", mask=None", "").replace("if mask is not None", "if True")
+    assert described(text.replace("MASKED", ALWAYS), tmp_path)[2] == '    causal = "always"'
 
 
 @pytest.mark.parametrize(
@@ -96,4 +162,5 @@ def test_the_layer_is_certified_with_the_description_of_the_error(
 def test_nothing_is_proposed_where_names_and_shapes_do_not_say_it(
     there: dict[str, tuple[int, ...]],
 ) -> None:
-    assert instead(None, there, core("float32"), TORCH) == ""
+    wrapped = SimpleNamespace(told=Description())
+    assert instead(wrapped, None, there, core("float32")) == ""

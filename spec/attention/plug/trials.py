@@ -84,7 +84,8 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
         "fully-masked": (plain.but(mask=idle), core(dtype, N=8).but(window=(1, 1))),
         "fully-masked-bias": (plain.but(mask=np.where(idle, eighths(4, 4), -np.inf)),),
         "padding-queries": (plain.but(**OF_ONE_TEXT),),
-        "causality": (plain,),
+        # Scores of zero, so that a wrong scale does not hide which keys are seen.
+        "causality": (plain.but(q=np.zeros_like(plain.q)),),
         "lengths": (core(dtype),),
         "lse-base": (plain,),
         "lse-sink": (plain.but(sinks=np.array([0.5, -1.0, 2.0])),),

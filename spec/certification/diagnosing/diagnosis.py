@@ -149,7 +149,8 @@ def _searched(
     besides = [found_besides(search, found) for found in search.found]
     search.found += [found for found in besides if found is not None]
     known, start = search.broken, replace(start, first=search.start.first)
-    seen = {item: known[item] if item in known else start.breaks(item) for item in failing}
+    # A problem that a lens makes another one, a causal one say, may break nothing without it.
+    seen = {item: known.get(item) or start.breaks(item) for item in failing}
     apart = [Bounds.of(search.kind, "", [found.cause]) for found in search.found]
     met = {item: _met(search, start.first, apart, item, x) for item, x in seen.items()}
     return _Searched(search, passed, seen, met)

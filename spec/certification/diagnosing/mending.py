@@ -7,6 +7,7 @@ not hide a second one.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -67,12 +68,12 @@ class Mending:
 
         Correct answers stay correct through it. A result of another form, such as another dtype, is
         corrected by a lens through which it has the right form: its numbers may be wrong for
-        another reason.
+        another reason. So may all numbers of a target that follows a convention everywhere.
         """
-        wrong = [row.problem for row in table.within(split) if row.how]
+        every = [row.problem for row in table.within(split) if row.how]
         right = [row.problem for row in table.rows if not row.how]
-        halves = [x for x in wrong if x.dtype in HALF][:GRADED]
-        wrong, right = (x[:: 1 + len(x) // MENDED] for x in (wrong, right))
+        halves = [x for x in every if x.dtype in HALF][:GRADED]
+        wrong, right = (x[:: 1 + len(x) // MENDED] for x in (every, right))
         of_form = not lead.drawn and lead.how not in (*NUMBERS, RAISES)
         seen: list[tuple[str, Mending, Evidence]] = []
         for words, mending in self.others() if wrong else ():
@@ -85,7 +86,15 @@ class Mending:
                 return words, mending, through
             if of_form and _has_form(through, lead, wrong, right):
                 seen.append((words, mending, through))
+            elif mending.follows(self) and _has_more(through, lead, every, right):
+                told = words.replace("correct under", "seems to follow", 1)
+                seen.append((f"{told}; with it, the causes below are left", mending, through))
         return seen[0] if seen else None
+
+    def follows(self, before: "Mending") -> bool:
+        """Whether it is seen under one convention more, which a plain problem shows."""
+        more = {*self.choices} - {*before.choices}
+        return len(more) == 1 and more <= self.examiner.recognised.everywhere
 
     def raw(self) -> Subject | None:
         """The target through its lenses; None if a lens does not apply to it."""
@@ -99,10 +108,23 @@ class Mending:
         return seen
 
     def subjects(self, raw: Subject) -> Mapping[str, Subject]:
-        """The target through its lenses, in each format."""
+        """The target through its lenses, in each format.
+
+        Probing took problems that it raises exceptions for; those are taken here, too.
+        """
         examiner = self.examiner
         seen = examiner.guard(raw)
-        return {dtype: narrowed(seen, one) for dtype, one in examiner.probed.by_dtype.items()}
+        before = kind_of(raw.about).under(examiner.raw, examiner.request.conventions)
+        return {dtype: _left_of(seen, before, x) for dtype, x in examiner.probed.by_dtype.items()}
+
+
+def _left_of(record: Any, before: Any, probed: Any) -> Any:
+    """A record without what probing took from another one."""
+    kinds = {
+        name: getattr(record, name) - (getattr(before, name) - getattr(probed, name))
+        for name in ("answers", "differentiates")
+    }
+    return narrowed(record, probed).but(**kinds)
 
 
 def reach(evidence: Evidence, lead: Lead, split: Split, table: Table) -> Split:
@@ -166,6 +188,12 @@ def _has_form(evidence: Evidence, lead: Lead, wrong: Sequence[Any], right: Seque
     rows = [evidence.row(lead, problem) for problem in wrong]
     numbers = all(row is not None and row.how in ("", *NUMBERS) for row in rows)
     return numbers and all(_is_right(evidence, lead, problem) for problem in right)
+
+
+def _has_more(evidence: Evidence, lead: Lead, wrong: Sequence[Any], right: Sequence[Any]) -> bool:
+    """Whether all that is right stays right, and some of what is wrong becomes it."""
+    asked = partial(_is_right, evidence, lead)
+    return all(map(asked, right)) and any(map(asked, wrong))
 
 
 def _is_right(evidence: Evidence, lead: Lead, problem: Any) -> bool:

@@ -74,6 +74,8 @@ class Outside:
         """What breaks an item; drawn: is told all problems that it was put, or could have been."""
         number, dtype = item
         clause, subject = self.clauses[number], self.evidence.subjects[dtype]
+        if not clause.binds(subject):  # through a lens, as of what is always causal
+            return None
         seen, scope = self.bounds.over(subject), self.evidence.scope(clause, dtype)
 
         def counts(problem: Any) -> bool:

@@ -19,7 +19,7 @@ from spec.backends import NAMES, Unsuitable, inferred, library
 from spec.backends.compiling import compiled
 from spec.backends.results import WrongArray
 from spec.certification.settings import MULTIPLES, Request
-from spec.certification.target.shipping import advice, read
+from spec.certification.target.shipping import advised, read
 from spec.comparison import Violation
 from spec.kind import Guarded, Kind, unchanged
 from spec.kinds import KINDS
@@ -191,8 +191,7 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
         usual = search.told(usual)
         called = usual.record is not None  # else it is not such a target, whatever its names are
         suited = bool(known.described) and called
-        told = advice(usual.complaint or "", found, origin, request.description, suited)
-        raise Unsuitable("; ".join(filter(None, (usual.complaint, told))))
+        raise Unsuitable(advised(usual.complaint or "", found, origin, request, suited))
     if trial is not None and "layout" in request.asked and trial.layout != request.layout:
         axes = f"{trial.record.name} takes arrays {known.layouts[trial.layout]}"
         raise Unsuitable(f"--layout {request.layout}: {axes}: use --layout {trial.layout}")

@@ -107,11 +107,25 @@ def resolved(target: str) -> Any:
         raise Unsuitable(_unnamed(place))
     module = _from_file(place) if place.endswith(".py") else _imported(place)
     found: Any = module
-    for part in name.split("."):
+    for part in (parts := name.split(".")):
         if not hasattr(found, part):
-            raise Unsuitable(f"{place} has no {name!r}{hint(part, dir(found))}")
+            likely = _likely(found, part, place, part == parts[-1])
+            raise Unsuitable(f"{place} has no {name!r}{likely}")
         found = getattr(found, part)
     return found
+
+
+def _likely(owner: Any, part: str, place: str, last: bool) -> str:
+    """A question that names the likeliest function or class there, or else all of a file.
+
+    last: whether nothing is looked up inside of it, as a module of a package would be.
+    """
+    found = {x: getattr(owner, x, None) for x in dir(owner) if not x.startswith("__")}
+    names = [x for x, y in found.items() if callable(y) or is_record(y) or not last]
+    of_file = place.endswith(".py") and owner.__name__
+    here = [x for x in names if getattr(found[x], "__module__", None) == of_file and x[0] != "_"]
+    listed = f"; it has {', '.join(here)}" if 0 < len(here) <= NAMED else ""
+    return hint(part, names) or listed
 
 
 def _unnamed(target: str) -> str:

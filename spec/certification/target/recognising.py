@@ -28,11 +28,13 @@ class Recognised:
     """Conventions that a target seems to follow.
 
     choices: those that it follows, by name. costly: a line for each one that would correct some
-    problems and break others which pass.
+    problems and break others which pass. everywhere: the names of those that show in plain problems
+    already, and so in nearly all others.
     """
 
     choices: Mapping[str, str] = field(default_factory=dict)
     costly: tuple[str, ...] = ()
+    everywhere: frozenset[str] = frozenset()
 
     @property
     def advice(self) -> tuple[str, ...]:
@@ -63,7 +65,14 @@ def recognised(raw: Subject, dtype: str, declared: Mapping[str, str], guard: Gua
         fixed, spoiled = changed({worst: found[worst]})
         line = _cost(f"{worst}={found[worst]}", fixed, spoiled or lost)
         costly[worst, found[worst]] = line
-    return Recognised(found, tuple(costly.values()))
+    return Recognised(found, tuple(costly.values()), _plain(raw, found, dtype))
+
+
+def _plain(raw: Subject, names: Iterable[str], dtype: str) -> frozenset[str]:
+    """The conventions that are told by problems of the basic case."""
+    kind = kind_of(raw.about)
+    usual, telling = raw.kinds_of(kind.core(dtype)), kind.telling(dtype)
+    return frozenset(n for n in names if all(raw.kinds_of(x) <= usual for x in telling[n]))
 
 
 def _fitting(

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.backends.library import INDENT
+from spec.certification.settings import Request
 from spec.certification.starting import COMMAND
-from spec.certification.target.recorded import Recorded, described, recorded
+from spec.certification.target.recorded import Recorded, recorded
 from spec.kind import Kind
 
 FILE = Path(__file__).resolve().parents[2] / "adapters" / "classes.json"
-ADAPTED = "an adapter of this package tests it"
+ADAPTED = "an adapter of this package tests"
 
 
 @cache
@@ -41,21 +43,34 @@ def read(kind: Kind, description: str, found: Any, origin: str) -> Mapping[str, 
     return said
 
 
-def advice(complaint: str, found: Any, origin: str, description: str | None, suited: bool) -> str:
-    """What to do about a target that gives no answer; "" if nothing is known.
+def advised(complaint: str, found: Any, origin: str, request: Request, suited: bool) -> str:
+    """The error about a target that gives no answer: what to do comes first, where that is known.
 
-    complaint: the error so far. origin: how a person imports it, where it can be. description: the
-    one that it was called by. suited: whether a description may help.
+    complaint: the error so far. origin: how a person imports it, where it can be. suited: whether a
+    description may help.
     """
-    if description:
-        return _misused(description, found, origin)
     home = _home(found)
-    shipped = described(origin, home) or _adapted(origin) or _adapted(home)
-    helps = suited and "--description" not in complaint
-    return shipped or (_beside(home) if helps else "")
+    if request.description:
+        told = _misused(request.description, found, origin)
+    else:
+        told = _shipped(origin, home) or _adapted(origin) or _adapted(home)
+        if not told and suited and "--description" not in complaint:
+            told = _alike(home)
+            if not told:
+                how = "describe it: --description FILE (docs/layer.md)"
+                return f"{complaint}; if its parameters have other names, {how}"
+    return f"{told} ({complaint.partition(INDENT)[0]})" if told else complaint
 
 
-def _beside(home: str) -> str:
+def _shipped(*targets: str) -> str:
+    """The description of this package for a target, and the command; "" if there is none."""
+    rows = [x for x in recorded() if x.description and x.place in targets]
+    same = [x for x in rows if x.description == rows[0].description]
+    name = targets[-1].partition(":")[2]
+    return f"{name} is described in this package: {_command(same)}" if same else ""
+
+
+def _alike(home: str) -> str:
     """What is shipped for other layers like one of a library, or how to describe it oneself."""
     place, _, name = home.partition(":")
     others = [x for x in recorded() if x.description]
@@ -67,8 +82,8 @@ def _beside(home: str) -> str:
     library = place.partition(".")[0]
     if any(x.place.startswith(f"{library}.") for x in others):
         listing = f"`{COMMAND} targets {library}` lists those of other layers"
-        return f"{none} ({listing}); write one: --description FILE, as in docs/layer.md"
-    return "if its parameters have other names, describe it: --description FILE (docs/layer.md)"
+        return f"{none}: write one, --description FILE, as in docs/layer.md; {listing}"
+    return ""
 
 
 def _misused(description: str, found: Any, origin: str) -> str:
@@ -88,7 +103,7 @@ def _adapted(home: str) -> str:
     for written, target in classes().items():
         package, _, known = written.partition(":")
         if name == known and f"{module}.".startswith(f"{package}."):
-            return f"{ADAPTED}: {_command([x for x in recorded() if x.target == target])}"
+            return f"{ADAPTED} {name}: {_command([x for x in recorded() if x.target == target])}"
     return ""
 
 

@@ -5,26 +5,24 @@ the same seed, and differ from another seed. A layer that remembers its calls do
 does one that draws numbers only when it is built.
 """
 
-from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from spec.backends import sources
-from spec.backends.calling import behind, told
+from spec.backends.calling import behind
 from spec.backends.library import Library, Unsuitable
 from spec.comparison import Violation
 from spec.kind import Guarded
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.layers import WrappedLayer
+from spec.layer.plug.rates import rates, without
 from spec.layer.plug.trials import core, fitted
 from spec.layer.record import Layer
 from spec.notation import Array
 from spec.subject import Refused, not_offered
 
 CALLS = 8  # of one object: with a rate of 1%, too, some of them differ
-RATES = ("p", "rate")  # what a part that is called a dropout calls its rate
 
 
 def steady(record: Layer, guard: Guarded) -> None:
@@ -37,11 +35,11 @@ def steady(record: Layer, guard: Guarded) -> None:
         return
     always = _drops(seen, wrapped.library, problem.but(training=False))
     when = "even in evaluation mode" if always else "in training mode"
-    found = [f"{name}={rate}" for name, rate in _rates(wrapped.made(problem))]
-    rates = f" ({', '.join(found)})" if found else ""
+    found = [f"{name}={rate}" for name, rate in rates(wrapped.made(problem))]
+    listed = f" ({', '.join(found)})" if found else ""
     where = "where the object is built" if wrapped.instance is not None else _where(wrapped)
     raise Unsuitable(
-        f"{record.name} has dropout on {when}{rates}: a layer is tested without dropout; set its "
+        f"{record.name} has dropout on {when}{listed}: a layer is tested without dropout; set its "
         f"rate to 0 {where}"
     )
 
@@ -70,24 +68,10 @@ def _same(one: Array, other: Array) -> bool:
     return np.array_equal(one, other, equal_nan=True)
 
 
-def _rates(layer: Any) -> Iterator[tuple[str, float]]:
-    """The dropout rates of a layer and its parts, by the paths of their attributes."""
-    parts = layer.named_modules() if hasattr(layer, "named_modules") else [("", layer)]
-    for path, part in parts:
-        of_dropout = "drop" in type(part).__name__.lower()
-        for name, x in getattr(part, "__dict__", {}).items():
-            if "drop" in name or (of_dropout and name in RATES):
-                yield from [(f"{path}.{name}".lstrip("."), x)] if type(x) is float and x > 0 else ()
-
-
 def _where(wrapped: WrappedLayer) -> str:
     """Where the rate of a class is set."""
     if wrapped.told.make:
         return "in `make` of the description"
-    options = told(wrapped.build) or {}
-    rate = next((n for n, p in options.items() if "drop" in n and p.default is not p.empty), "")
-    if not rate:
-        return "where the class sets it, or in `make` of a --description FILE"
-    known = {"bias": "bias", "batch_first": "True", rate: "0.0"}
-    words = "".join(f", {name}={x}" for name, x in known.items() if name in options)
-    return f'by a --description FILE with make = "{wrapped.build.__name__}(A, H{words})"'
+    if make := without(wrapped.build):
+        return f'by a --description FILE with make = "{make}"'
+    return "where the class sets it, or in `make` of a --description FILE"

@@ -84,6 +84,11 @@ def taken(function: Function, known: Mapping[str, Any]) -> dict[str, Any]:
     return {name: known[name] for name in inspect.signature(function).parameters if name in known}
 
 
+def maker(text: str, target: Any) -> Expression | None:
+    """The expression that builds a layer, with the names of its module; None for no text."""
+    return Expression.of("make", text, OF_A_MAKER, names_of(target)) if text else None
+
+
 def is_told(function: Function | None, name: str) -> bool:
     """Whether a maker has a parameter `name`."""
     return function is not None and name in inspect.signature(function).parameters

@@ -1,18 +1,24 @@
 """A proposal for a description, by the names and shapes of the arrays of a layer.
 
-Nothing is tested by a guess: it is what an error proposes.
+Nothing is tested by a guess: it is what an error proposes. `looking` adds what calls show.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from spec.backends.calling import Parameters, by_place, required, told
+from spec.backends.library import INDENT
 from spec.layer.axes import OURS, fitting, parts_of
 from spec.layer.notation import LayerProblem
+from spec.layer.plug.described import Description
+from spec.layer.plug.expressions import maker
+from spec.layer.plug.looking import looks_back, meaning
 from spec.layer.plug.options import FLAGS, MASKS, OTHER_MASKS
+from spec.layer.plug.rates import undropped
 from spec.layer.state import APART, TORCH, Names
 
 DEEP = 2  # attributes of attributes
@@ -27,21 +33,21 @@ CALLED = {
 WORD = r"(?:^|[\W_]|(?<=[wb]))(?:{})(?:$|[\W_])"  # w_q, wq, query_weight
 
 
-def undescribed(layer: Any, problem: LayerProblem) -> str:
+def undescribed(wrapped: Any, layer: Any, problem: LayerProblem) -> str:
     """That a layer has no state_dict, and what to write in a description of its attributes."""
-    lines = _lines(layer, problem, _arrays(layer))
-    if not lines:
-        return "it has no state_dict; name its attributes under [names] in a --description FILE"
-    return f"it has no state_dict; {lines}"
+    if lines := _lines(wrapped, layer, problem, _arrays(layer)):
+        return f"it has no state_dict; {_saved(lines)}"
+    return "it has no state_dict; name its attributes under [names] in a --description FILE"
 
 
 def instead(
-    layer: Any, there: Mapping[str, tuple[int, ...]], problem: LayerProblem, names: Names
+    wrapped: Any, layer: Any, there: Mapping[str, tuple[int, ...]], problem: LayerProblem
 ) -> str:
     """The description, or its text for one array, of a layer whose state differs; "" for none."""
+    names: Names = wrapped.told.in_full
     if names is TORCH and not there.keys() & {"in_proj_weight", *APART}:
-        lines = _lines(layer, problem, there.items())
-        return f"; {lines}" if lines else ""
+        lines = _lines(wrapped, layer, problem, there.items())
+        return f"; {_saved(lines)}" if lines else ""
     p = problem.parameters.named()
     for name, shape in there.items():
         parts = parts_of(names.get(name, ""))
@@ -53,8 +59,16 @@ def instead(
     return ""
 
 
-def _lines(layer: Any, problem: LayerProblem, arrays: Iterable[tuple[str, tuple[int, ...]]]) -> str:
-    """What to write in a description, by paths and shapes of arrays; "" if that is not clear."""
+def _saved(lines: Iterable[str]) -> str:
+    """What to do with the lines of a description."""
+    said = "save these lines as layer.toml, and add --description layer.toml:"
+    return INDENT.join([said, *lines])
+
+
+def _lines(
+    wrapped: Any, layer: Any, problem: LayerProblem, arrays: Iterable[tuple[str, tuple[int, ...]]]
+) -> list[str]:
+    """A description as lines, by paths and shapes of arrays; none if that is not clear."""
     p, found, known = problem.parameters.named(), dict[str, str](), set[str]()
     for path, shape in arrays:
         parts = _meant(path, len(shape))
@@ -65,12 +79,24 @@ def _lines(layer: Any, problem: LayerProblem, arrays: Iterable[tuple[str, tuple[
                 found[path] = f"{text} (in, out)" if either else text
                 known |= {*parts}
     if not {"W_q", "W_k", "W_v"} <= known:
-        return ""
-    lines = ", ".join(f'{_key(path)} = "{text}"' for path, text in found.items())
-    square = any(re.fullmatch(r"W_. \(in, out\)", text) for text in found.values())
-    hint = "; for y = x @ W.T, leave (in, out) out" if square else ""
-    wanted = f"{_inputs(layer)}names = {{{lines}}}{_masks(layer)}{hint}"
-    return f"describe it by --description FILE, with the lines: {wanted}"
+        return []
+    call = told(layer.forward if hasattr(layer, "forward") else layer) or {}
+    make = undropped(wrapped.build, layer) if wrapped.instance is None else ""
+    written = Description(found, maker(make, wrapped.build), _inputs(call))
+    return [
+        *[f'make = "{make}"'] * bool(make),
+        *["inputs = 1"] * (written.inputs == 1),
+        *_causal(replace(wrapped, told=written), problem, call),
+        "[names]",
+        *(f'{_key(path)} = "{text}"{_aside(text)}' for path, text in found.items()),
+        *_masks(replace(wrapped, told=written), problem, call),
+    ]
+
+
+def _aside(text: str) -> str:
+    """A comment on a matrix whose axes its shape does not tell."""
+    square = re.fullmatch(r"(W_.) \(in, out\)", text)
+    return f'  # for y = x @ W.T: "{square[1]}"' if square else ""
 
 
 def _arrays(
@@ -107,22 +133,24 @@ def _key(path: str) -> str:
     return path if re.fullmatch(r"\w+", path) else f'"{path}"'
 
 
-def _masks(layer: Any) -> str:
-    """The line for what a call masks: by its own parameters, or the future if it has none."""
-    lines = ", ".join(f'{name} = "seen (N, M)"' for name in OTHER_MASKS if name in _call(layer))
-    other = " (True may attend; docs/layer.md lists others)"
-    if lines:
-        return f" and masks = {{{lines}}}{other}"
-    of_torch = _call(layer).keys() & {*MASKS, *FLAGS}
-    return "" if of_torch else ', and causal = "always" if each token attends to earlier ones alone'
+def _masks(wrapped: Any, problem: LayerProblem, call: Parameters) -> list[str]:
+    """The lines for the masks of a call: as they were seen to act, or to be looked up."""
+    names = [name for name in OTHER_MASKS if name in call]
+    found = {name: meaning(wrapped, problem, name) for name in names}
+    lines = [f'{name} = "{text}"' for name, text in found.items() if text]
+    other = [f"# {x} = ...  # what it means: docs/layer.md" for x in names if not found[x]]
+    return [*other, *["[masks]"] * bool(lines), *lines]
 
 
-def _call(layer: Any) -> Parameters:
-    return told(layer.forward if hasattr(layer, "forward") else layer) or {}
+def _causal(wrapped: Any, problem: LayerProblem, call: Parameters) -> list[str]:
+    """The line of a layer that is always causal, or that asks for it where it did not answer."""
+    seen = looks_back(wrapped, problem)
+    if seen is None and not call.keys() & {*MASKS, *FLAGS, *OTHER_MASKS}:
+        return ['# causal = "always"  # if each token attends to earlier ones alone']
+    return ['causal = "always"'] if seen else []
 
 
-def _inputs(layer: Any) -> str:
-    """How many inputs a call takes, as a line; nothing where there are three."""
-    call = _call(layer)
+def _inputs(call: Parameters) -> int:
+    """How many inputs a call takes."""
     needed = [name for name in by_place(call, len(call)) if required(call[name])]
-    return "" if len(needed) > 2 else "inputs = 1 and "
+    return 3 if len(needed) > 2 else 1

@@ -165,7 +165,7 @@ class WrappedLayer:
             layer = self.of_layers.made(
                 lambda: self.made(problem), problem.dtype, self.library.device
             )
-            self.of_layers.known(layer, problem, self.told)
+            self.of_layers.known(self, layer, problem)
             want = state_of(problem.parameters, self.told.in_full, problem.D)
             there = {name: tuple(x.shape) for name, x in self._state(layer).items()}
             if not self.told.of_torch:  # a bias that is there all the same does nothing
@@ -174,7 +174,7 @@ class WrappedLayer:
             whose = "state_dict" if hasattr(layer, "state_dict") else "the layer"
             wrong = mismatch(there, {name: x.shape for name, x in want.items()}, whose)
             if wrong:
-                raise WrongArray(wrong + instead(layer, there, problem, self.told.in_full))
+                raise WrongArray(wrong + instead(self, layer, there, problem))
             put = self._arrays(problem).put
             self.of_layers.load(layer, {name: put(x) for name, x in want.items()})
         return layer

@@ -17,7 +17,6 @@ from spec.backends.results import WrongArray, words
 from spec.comparison import Violation
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.attributes import at, put
-from spec.layer.plug.described import Description
 from spec.layer.plug.guessing import undescribed
 from spec.layer.state import Names
 
@@ -30,10 +29,10 @@ def made(build: Callable[[], Any], dtype: str, device: str) -> Any:
     return build()
 
 
-def known(layer: Any, problem: LayerProblem, told: Description) -> None:
+def known(wrapped: Any, layer: Any, problem: LayerProblem) -> None:
     """Raises WrongArray: nobody says where its parameters are, neither it nor a description."""
-    if told.of_torch and not hasattr(layer, "state_dict"):
-        raise WrongArray(undescribed(layer, problem))
+    if wrapped.told.of_torch and not hasattr(layer, "state_dict"):
+        raise WrongArray(undescribed(wrapped, layer, problem))
 
 
 def load(layer: Any, state: Mapping[str, Any]) -> None:

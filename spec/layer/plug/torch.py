@@ -8,7 +8,6 @@ import torch
 
 from spec.backends.torch import FORMATS, by_leaves
 from spec.layer.notation import LayerProblem
-from spec.layer.plug.described import Description
 from spec.layer.state import Names
 
 Run = Callable[..., Any]  # of the inputs; the output
@@ -38,9 +37,9 @@ def load(layer: Any, state: Mapping[str, Any]) -> None:
     layer.load_state_dict({**_buffers(layer), **state})
 
 
-def known(layer: Any, problem: LayerProblem, told: Description) -> None:
+def known(wrapped: Any, layer: Any, problem: LayerProblem) -> None:
     """A module of torch says itself which parameters it has."""
-    del layer, problem, told
+    del wrapped, layer, problem
 
 
 def state(layer: Any, names: Names | None = None) -> dict[str, Any]:

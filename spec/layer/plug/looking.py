@@ -1,0 +1,58 @@
+"""A few calls of a layer that is not described yet, for its causality and what its masks mean.
+
+A token is changed, and it is seen which outputs change with it.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spec.layer.notation import LayerProblem
+from spec.layer.plug.described import Form
+from spec.notation import Array
+
+FORMS = tuple(  # of masks, the plainest first
+    f"{means} ({axes})"
+    for axes in ("N, M", "B, M", "B, 1, N, M", "B, 1, 1, M", "B, N, M", "B, H, N, M")
+    for means in ("seen", "hidden", "added")
+)
+
+
+def looks_back(wrapped: Any, problem: LayerProblem) -> bool | None:
+    """Whether no output changes with a later token; None if the layer does not answer."""
+    changes = _changes(wrapped, _plain(problem), -1)
+    return None if changes is None else bool(changes[-1] and not changes[:-1].any())
+
+
+def meaning(wrapped: Any, problem: LayerProblem, name: str) -> str:
+    """The form of a mask under which a key that it hides does not change an output; "" for none.
+
+    name: the parameter of the call.
+    """
+    plain = _plain(problem)
+    first = np.arange(plain.N) == 0
+    rows, keys = first & ~first[:, None], np.broadcast_to(first, (plain.B, plain.N))
+    for text in FORMS:
+        told = replace(wrapped.told, masks={name: Form.of(text)})
+        hides = {"mask": rows} if "N" in told.masks[name].axes else {"padding": keys}
+        changes = _changes(replace(wrapped, told=told), plain.but(**hides), 0)
+        if changes is not None and not changes[1:].any():
+            return text
+    return ""
+
+
+def _plain(problem: LayerProblem) -> LayerProblem:
+    """The problem as one of self-attention, in which nothing is hidden."""
+    return problem.but(arrays=1, mask=None, padding=None, causal=False)
+
+
+def _changes(wrapped: Any, problem: LayerProblem, token: int) -> Array | None:
+    """Which outputs are others if a token is; None if the layer does not answer.   (N)"""
+    query = problem.query.copy()
+    query[:, token] += 1
+    try:
+        one, other = (wrapped.forward(x) for x in (problem, problem.but(query=query)))
+    except Exception:  # it was a guess
+        return None
+    return np.asarray(~np.isclose(one, other, equal_nan=True).all(axis=(0, 2)))
