@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from spec.certification.judging.cause import RAISES, Cause
+from spec.certification.judging.cause import RAISES, Cause, with_changes
 from spec.certification.judging.verdict import Counterexample, Verdict
 from spec.certification.ledger.findings import Findings, grouped
 from spec.clause import section_of
@@ -84,12 +84,12 @@ def likeness(cause: Cause) -> str:
 def region(certificate: Findings) -> str:
     """Where the target is correct: on the problems that no cause excludes."""
     left = [cause for cause in certificate.causes if not cause.lens]
-    excluded, changed = bool(left), len(left) < len(certificate.causes)
+    excluded = bool(left)
     nowhere = any(not cause.set and not cause.drawn for cause in left)
     asked = f" with {certificate.where}" if certificate.where else ""
     where = f"on all {'other ' * excluded}problems{asked}"
     found = NOWHERE if nowhere else _tested(certificate, where)
-    return filled("", f"{'with these changes, ' * changed}{found}")
+    return filled("", f"{with_changes(certificate.causes)}{found}")
 
 
 def region_in_words(certificate: Findings) -> str:
