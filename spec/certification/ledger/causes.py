@@ -27,6 +27,7 @@ INFERENCE = (
 )
 NAMED = re.compile(r"(\w+) \((.*?)\): (.*)", re.DOTALL)  # a known bug, its source, its sentence
 NOWHERE = "correct on none of the tested problems"
+DECLARED = re.compile(r'--convention "?([\w-]+)=')
 TYPED = re.compile(r'--\S+ (?:"[^"]*"|\S+)')  # on a command line
 
 
@@ -40,7 +41,8 @@ def causes(certificate: Findings) -> Iterator[str]:
 def _causes(certificate: Findings) -> Iterator[str]:
     """A few lines for each cause."""
     for place, cause in enumerate(certificate.causes, start=1):
-        first, *more = [x for x in (remedy(cause), cause.told) if x]
+        change = remedy(cause) + otherwise(certificate, cause)
+        first, *more = [x for x in (change, cause.told) if x]
         lines = [filled(f"{place}. ", first), *(filled("   ", line) for line in more)]
         lines += [filled("   ", x) for x in hints(certificate, cause)]
         lines += [filled("   but for that, wrong as ", cause.besides)] * bool(cause.besides)
@@ -63,6 +65,14 @@ def hints(certificate: Findings, cause: Cause) -> list[str]:
 def remedy(cause: Cause) -> str:
     """The change that corrects a cause, or else the known bugs that it looks like; or ""."""
     return cause.lens or likeness(cause)
+
+
+def otherwise(certificate: Findings, cause: Cause) -> str:
+    """What is expected instead of the conventions that correct a cause, if some do."""
+    chosen = certificate.conventions
+    named = (x for x in DECLARED.findall(cause.lens) if x in chosen)
+    told = " and ".join(f"{name}={chosen[name]}" for name in named)
+    return f"; otherwise {told} is expected" if told else ""
 
 
 def failing(cause: Cause) -> str:

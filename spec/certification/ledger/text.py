@@ -12,7 +12,7 @@ from spec.certification.judging.verdict import INTERFERED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, blocks, grouped
-from spec.certification.ledger.remarks import advice, by_clause, remarks
+from spec.certification.ledger.remarks import by_clause, first, remarks
 from spec.certification.ledger.untested import first_lines, says_so
 from spec.clause import section_of
 from spec.kinds import kind_of
@@ -23,23 +23,37 @@ AS_FAR = ": passed as far as tested"  # of what is incomplete
 
 
 class Said(NamedTuple):
-    """An outcome in words: in the table, in the line of clauses that apply, and in the legend."""
+    """An outcome in words: in the table, in the line of clauses that apply, and in the legend.
+
+    one, many: how many clauses have it, as a format of the number.
+    """
 
     cell: str
-    clauses: str
+    one: str
+    many: str
     meaning: str = ""
 
 
+RECOMMENDED = " (recommended only)"
+RAISED = "the target raised in {}"
 SAID = {
-    "violated": Said("failed", "fail"),
-    "violated should": Said("should", "fail (recommended only)", "recommended clauses that fail"),
-    "deviates": Said("known", "known to fail", "declared deviations"),
-    "crashed": Said("crashed", "crashed"),
-    "refused": Said("raised", "raised an exception", "the target raised an exception"),
-    "blocked": Said("not run", "not run"),
+    "violated": Said("failed", "{} fails", "{} fail"),
+    "violated should": Said(
+        "should",
+        f"{{}} fails{RECOMMENDED}",
+        f"{{}} fail{RECOMMENDED}",
+        "recommended clauses that fail",
+    ),
+    "deviates": Said("known", "{} is known to fail", "{} known to fail", "declared deviations"),
+    "crashed": Said("crashed", "{} crashed", "{} crashed"),
+    "refused": Said("raised", RAISED, RAISED, "the target raised an exception"),
+    "blocked": Said("not run", "{} was not run", "{} not run"),
 }
+PASSING = Said("", "{} passes", "{} pass")
 GRAVEST = ("violated", "crashed", "blocked", "violated should", "deviates", "holds", "refused")
-LEGEND = "passed/applicable clauses, and their largest error as a fraction of its bound"
+LEGEND = "passed/applicable clauses"
+FRACTION = ", and their largest error as a fraction of its bound"
+BEFORE = "  "  # the fraction in a cell
 MARKS = {
     "holds": "·",
     "violated": "✗",
@@ -56,7 +70,7 @@ def report(certificate: Findings) -> str:
     """The whole certificate: verdict, causes or else a table, remarks, counterexamples, figures."""
     parts = [
         _head(certificate),
-        advice(certificate),
+        first(certificate),
         *([*causes(certificate)] or [_table(certificate)]),
         remarks(certificate),
         *counterexamples(certificate),
@@ -92,11 +106,11 @@ def _head(certificate: Findings) -> str:
     lines = [
         *(title, "=" * len(title), ""),
         *[f"target        {certificate.source}"] * bool(certificate.source),
-        f"clauses       {applying(certificate)}",
+        *_row("clauses", applying(certificate)),
         *(
             line
             for words in first_lines(certificate.refusals, certificate.notes)
-            for line in _not_tested(words)
+            for line in _row("not tested", words.removeprefix(UNTESTED))
         ),
         f"conventions   {named or 'all default'}",
         f"with          {', '.join(told.values())}",
@@ -116,17 +130,24 @@ def applying(certificate: Findings) -> str:
     found = grouped((v.clause, outcome(v)) for v in certificate.verdicts)
     worst = Counter(next((x for x in GRAVEST if x in met), "") for met in found.values())
     apply = len(found) - worst.pop("", 0)
-    if worst["holds"] == apply > 0:
-        return f"{apply} of {len(found)} apply: all of them pass"
-    passing = [f"{worst['holds']} pass"] * bool(worst["holds"])
-    others = [f"{worst[name]} {said.clauses}" for name, said in SAID.items() if worst[name]]
-    return f"{apply} of {len(found)} apply" + f": {', '.join([*passing, *others])}" * (apply > 0)
+    first = f"{apply} of {len(found)} {'applies' if apply == 1 else 'apply'}"
+    if worst["holds"] == apply > 1:
+        return f"{first}: all of them pass"
+    every = {"holds": PASSING, **SAID}
+    counted = [_counted(said, worst[name]) for name, said in every.items() if worst[name]]
+    return f"{first}: {', '.join(counted)}" if counted else first
 
 
-def _not_tested(words: str) -> list[str]:
-    """The lines for something that was not tested."""
-    line = f"not tested    {words.removeprefix(UNTESTED)}"
-    return textwrap.wrap(line, WIDTH, subsequent_indent=" " * 14, break_on_hyphens=False)
+def _counted(said: Said, count: int) -> str:
+    return (said.one if count == 1 else said.many).format(count)
+
+
+def _row(title: str, words: str) -> list[str]:
+    """The lines for one thing that the head of a report says."""
+    indent = " " * 14
+    return textwrap.wrap(
+        f"{title:<14}{words}", WIDTH, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def in_short(certificate: Findings) -> str:
@@ -177,8 +198,9 @@ def _table(certificate: Findings) -> str:
     padded = (map(str.ljust, row, widths) for row in rows)
     table = ["".join(row).rstrip() for row in padded]
     there = {outcome(v) for v in certificate.verdicts}
+    legend = LEGEND + FRACTION * any(BEFORE in cell for row in rows for cell in row)
     met = (f"; {x.cell}: {x.meaning}" for name, x in SAID.items() if x.meaning and name in there)
-    return "\n".join([*table, "", filled("", LEGEND + "".join(met))])
+    return "\n".join([*table, "", filled("", legend + "".join(met))])
 
 
 def _cell(verdicts: list[Verdict]) -> str:
@@ -191,7 +213,7 @@ def _cell(verdicts: list[Verdict]) -> str:
     counted = [f"{others.count(o)} {words.cell}" for o, words in SAID.items() if o in others]
     worst = max(v.worst for v in ran)
     words = ", ".join([f"{held}/{len(ran)}", *counted])
-    return f"{words}  {worst:.2f}" if held == len(ran) else words
+    return f"{words}{BEFORE}{worst:.2f}" if held == len(ran) else words
 
 
 def outcome(verdict: Verdict) -> str:
