@@ -22,6 +22,14 @@ class WrongArray(Violation):
     """A result that is no array of the library, or one of the wrong shape."""
 
 
+class WrongDtype(Violation):
+    """A result that is an array of the right shape in another dtype."""
+
+    def __init__(self, message: str, got: str = "", want: str = "") -> None:
+        super().__init__(message)
+        self.got, self.want = got, want
+
+
 @contextmanager
 def refusing(given: Callable[[], Mapping[str, str]] = dict) -> Iterator[None]:
     """Turn an exception of a call into `Refused`, with the first line of its message.
@@ -69,9 +77,9 @@ def check(
     if tuple(result.shape) != shape:
         raise WrongArray(f"{what} has the wrong shape: got {tuple(result.shape)}, want {shape}")
     if dtype == "float64" and got == "float32":
-        raise Violation("float64 is computed in float32")
+        raise WrongDtype("float64 is computed in float32", got, dtype)
     if dtype is not None and got != dtype:
-        raise Violation(f"{what} has the wrong dtype: got {got}, want {dtype}")
+        raise WrongDtype(f"{what} has the wrong dtype: got {got}, want {dtype}", got, dtype)
     if placed and library.device_of(result) != library.device:
         where = library.device_of(result)
         raise Violation(f"{what} is on {where}, its inputs on {library.device}")

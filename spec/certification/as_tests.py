@@ -19,7 +19,7 @@ from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import causes, counterexamples
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.junit import OWN, why
-from spec.certification.ledger.remarks import advice, violated
+from spec.certification.ledger.remarks import first, violated
 from spec.certification.ledger.untested import in_a_line
 from spec.certification.options import Parser, add_options, asked
 from spec.certification.repository import requests
@@ -195,7 +195,7 @@ def _said(found: Certificate) -> Iterator[str]:
     """The lines about one target: its causes, and the smallest example of each."""
     count = len(found.causes)
     yield f"{found.name}: {count or 'no'} cause{'s' * (count != 1)} found"
-    yield from (part for part in (advice(found), *causes(found)) if part)
+    yield from (part for part in (first(found), *causes(found)) if part)
     if found.causes:
         yield from counterexamples(found)
     else:

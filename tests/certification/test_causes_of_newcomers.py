@@ -86,7 +86,7 @@ def test_a_wrong_dtype_hides_no_other_mistake(unscaled_in_float64: Certificate) 
     assert names(scale) == ["leaves_scores_unscaled"]
     assert "a scale other than 1" in scale.features
     said = " ".join(str(unscaled_in_float64).split())
-    assert "with these changes, correct on all other problems: all 4" in said
+    assert "with the change of cause 1, correct on all other problems: all 4" in said
     assert "correct on none" not in said
 
 
@@ -96,7 +96,7 @@ def test_the_script_of_a_mistake_behind_a_wrong_dtype_shows_numbers(
     _, scale = unscaled_in_float64.causes
     example = scale.counterexample
     assert example is not None
-    assert example.message.startswith("with these changes, at (0, 0, 0, 0): got ")
+    assert example.message.startswith("with the change of cause 1, at (0, 0, 0, 0): got ")
     assert example.place is not None
     (tmp_path / "cause.py").write_text(example.script)
     done = started("cause.py", program=(), cwd=tmp_path)

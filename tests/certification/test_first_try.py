@@ -39,7 +39,7 @@ def test_a_natural_first_try_has_two_causes_on_a_page(first_try):
     assert done.returncode == 1
     assert len(done.stdout.splitlines()) <= 64  # a page
     assert done.stdout.startswith("attend: not certified, for 2 causes\n")
-    assert "the output has the wrong dtype with no scale and not float64" in done.stdout
+    assert "the output has the wrong dtype (got float64, want float32) with no scale" in done.stdout
     assert "correct if the output is cast to the dtype of the queries" in done.stdout
     assert re.search(r"the output is NaN (in \d+ of \d+ problems )?with a fully", done.stdout)
     assert "correct under the convention fully-masked=nan" in done.stdout

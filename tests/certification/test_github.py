@@ -62,7 +62,7 @@ def test_causes_are_errors_where_the_target_is_defined(repository):
     assert example.startswith("at (")
     assert last[0] == "notice"
     assert last[1]["title"] == "plain.py%3Aattend%3A not certified%2C for 1 cause"
-    assert last[2] == "clauses: 1 of 1 apply: 1 fail"
+    assert last[2] == "clauses: 1 of 1 applies: 1 fails"
 
 
 def test_recommended_clauses_are_warnings_and_the_summary_has_a_row(repository):

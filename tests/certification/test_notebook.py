@@ -45,7 +45,7 @@ def test_a_cause_is_shown_with_its_smallest_example():
     page = read(certify(targets.elementwise, **FEW, clauses="A2"))
     lines = [line for line in page.lines if line]
     assert lines[0] == "elementwise: not certified, for 1 cause"
-    assert lines[1] == "clauses: 2 of 2 apply: 1 pass, 1 fail"
+    assert lines[1] == "clauses: 2 of 2 apply: 1 passes, 1 fails"
     assert lines[2].startswith("target: tests/targets/__init__.py:")
     assert lines[3].startswith("looks like: Uses a (1 - a) as the derivative of the softmax")
     assert re.fullmatch(r"gradients are wrong in \d+ of \d+ problems with M > 1", lines[4])
@@ -61,7 +61,7 @@ def test_what_is_certified_is_a_few_lines():
     page = read(certify(targets.right, **FEW, clauses="A1"))
     assert [x for x in page.lines if x][:2] == [
         "right: certified (quick)",
-        "clauses: 1 of 1 apply: all of them pass",
+        "clauses: 1 of 1 applies: 1 passes",
     ]
     assert ("strong", {"style": "color: #1a7f37"}) in page.tags
     assert len(page.lines) < 8

@@ -67,7 +67,7 @@ def test_a_backward_pass_that_is_not_implemented_is_not_tested() -> None:
     certificate = judged(raising(NotImplementedError("for inference")))
     assert certificate.passed, str(certificate)
     said = " ".join(str(certificate).split())
-    assert "not tested as it raises an exception: gradients of q, k and v" in said
+    assert "not tested as the target raises an exception: gradients of q, k and v" in said
 
 
 def test_wrong_gradients_are_excused_by_nothing_but_that_declaration() -> None:

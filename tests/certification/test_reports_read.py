@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from spec import CLAUSES
+from spec.certification.diagnosing.diagnosis import Diagnosis
+from spec.certification.judging.cause import Cause
 from spec.certification.ledger.junit import junit
 from spec.certification.ledger.untested import in_nouns
 from spec.certification.options import Parser, add_options, add_stops, add_work_options, asked
@@ -98,19 +100,19 @@ def test_each_printed_script_runs_alone_and_passes_once_its_fault_is_mended(
 @pytest.mark.parametrize(
     ("outcomes", "words"),
     [
-        ({"A1": ("holds", "holds")}, "1 of 1 apply: all of them pass"),
+        ({"A1": ("holds", "holds")}, "1 of 1 applies: 1 passes"),
         ({"A1": ("not offered", "not offered")}, "0 of 1 apply"),
         (
             {"A1": ("holds", "violated"), "A2": ("refused", "holds"), "A3": ("refused",) * 2},
-            "3 of 3 apply: 1 pass, 1 fail, 1 raised an exception",
+            "3 of 3 apply: 1 passes, 1 fails, in 1 the target raised an exception",
         ),
         (
             {"A1": ("blocked", "violated"), "A2": ("holds", "not offered"), "A3": ("holds",) * 2},
-            "3 of 3 apply: 2 pass, 1 fail",
+            "3 of 3 apply: 2 pass, 1 fails",
         ),
         (
             {"A1": ("deviates", "holds"), "A2": ("crashed", "refused"), "M8": ("violated",) * 2},
-            "3 of 3 apply: 1 fail (recommended only), 1 known to fail, 1 crashed",
+            "3 of 3 apply: 1 fails (recommended only), 1 is known to fail, 1 crashed",
         ),
     ],
 )
@@ -194,3 +196,31 @@ def test_only_what_is_certified_says_that_it_was_quick() -> None:
     ]
     assert ">certified (quick)<" in passing._repr_html_()
     assert 'name="verdict" value="certified (quick)"' in junit({"mine": passing})
+
+
+def test_the_legend_explains_what_stands_in_the_table() -> None:
+    fraction = "their largest error as a fraction of its bound"
+    assert fraction in " ".join(str(made(verdict("A1", "holds"))).split())
+    partly = str(made(verdict("A1", "holds"), verdict("A2", "refused")))
+    assert fraction not in " ".join(partly.split())
+    assert "passed/applicable clauses; raised: the target raised an exception" in partly
+
+
+def test_a_convention_to_declare_is_what_to_do_first() -> None:
+    looks = "looks like the convention a=b: declare it with --convention a=b if it is meant"
+    found = made(verdict("A1", "violated"), advice=(looks,))
+    assert f"\nFirst: this {looks}\n" in str(found)
+    cause = Cause((), "", "is wrong", clauses=("A1",), dtypes=("float32",), problems=(1, 1))
+    caused = made(verdict("A1", "violated"), advice=(looks,), diagnosis=Diagnosis((cause,)))
+    told = " ".join(str(caused).split())
+    assert f"First: this {looks}, and test again: causes below may follow from it 1. " in told
+
+
+def test_a_cause_that_a_convention_corrects_says_what_is_expected_otherwise() -> None:
+    lens = "correct under the convention causal=bottom-right: declare it with --convention "
+    lens += "causal=bottom-right if it is meant"
+    cause = Cause(("causal",), "", "is wrong", problems=(1, 1), lens=lens)
+    chosen = {"causal": "top-left", "fully-masked": "zero"}
+    found = made(verdict("A1", "violated"), conventions=chosen, diagnosis=Diagnosis((cause,)))
+    told = " ".join(str(found).split())
+    assert "if it is meant; otherwise causal=top-left is expected the output is wrong" in told

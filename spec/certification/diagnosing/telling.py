@@ -12,9 +12,9 @@ from spec.certification.diagnosing.experiments import in_format, with_numbers
 from spec.certification.diagnosing.leads import DEPENDS, GOES, Found, Lead, Row
 from spec.certification.diagnosing.memory import Alone, nobody, remembered
 from spec.certification.diagnosing.search import Search
-from spec.certification.explaining.script import Again, script
+from spec.certification.explaining.script import MENDED, Again, script
 from spec.certification.judging.bounds import Bounds
-from spec.certification.judging.cause import Cause
+from spec.certification.judging.cause import Cause, with_changes
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.plan import Item
 from spec.certification.judging.verdict import Counterexample
@@ -52,12 +52,12 @@ class Telling:
         clauses, formats = (*numbers,) or found.lead.numbers, (*dtypes,)
         formats = formats or (found.lead.problem.dtype,)
         cause = replace(found.cause, clauses=clauses, dtypes=formats)
-        shown = self._shown(found, cause)
+        shown = self._shown(found, cause, place)
         if shown is None and found.seen is not None and found.seen.through_lens:
-            shown = replace(self, evidence=found.seen)._shown(found, cause)
+            shown = replace(self, evidence=found.seen)._shown(found, cause, place)
         return cause if shown is None else shown
 
-    def _shown(self, found: Found, cause: Cause) -> Cause | None:
+    def _shown(self, found: Found, cause: Cause, place: int) -> Cause | None:
         """The cause with its smallest counterexample; None if there is none to be seen."""
         lead, done = self._smallest(found)
         times = AGAIN if cause.failure == GOES else 1
@@ -72,25 +72,27 @@ class Telling:
         put = clause, lead.problem, str(violation), done
         example = self.examiner.shown(*put, again)
         if self.evidence.mended is not None:
-            example = self._mended(example, clause, violation)
+            mended = with_changes([x.cause for x in self.search.found[:place]])
+            example = self._mended(example, clause, violation, mended)
         # No known mistake is wrong only after another problem: each is asked alone.
         likened = () if after else self._likened(found, example)
         example = replace(example, looks_like=likened)
         return replace(cause, failure=f"{failure}{after}", counterexample=example)
 
     def _mended(
-        self, example: Counterexample, clause: Clause, violation: Violation
+        self, example: Counterexample, clause: Clause, violation: Violation, mended: str
     ) -> Counterexample:
-        """A counterexample of the target seen through a lens.
+        """A counterexample of the target seen through a lens. mended: which one, in words.
 
         A script calls the target as it is. That shows the same numbers only if merely their form,
         a dtype say, is mended.
         """
-        problem, message = example.problem, f"with these changes, {violation}"
+        problem, message = example.problem, f"{mended}{violation}"
         plain = broken(clause, self.examiner.probed.by_dtype[problem.dtype], problem)
         written = ""
         if plain is not None and plain.place is None:
-            written = script(clause, self.evidence.mended, self.examiner.request, problem, message)
+            put = clause, self.evidence.mended, self.examiner.request, problem, message
+            written = script(*put, MENDED)
         example = replace(example, place=violation.place, compared=violation.whole)
         return replace(example, message=message, script=written)
 

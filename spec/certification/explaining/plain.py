@@ -4,8 +4,8 @@ The target is plugged in anew as one that writes down what it is asked (`tape`).
 got what a call returned, or a part of that, and the same call of another target returns what is
 as wrong, a script can make that call: after those that led to it, where it is one of an object.
 Or the comparison got a sum of such numbers (`summing`), or what the clause makes of the answers to
-several calls (`relation`). Or no number is wrong, but an array is another afterwards (`touching`).
-It needs to know nothing of the kind.
+several calls (`relation`). Or no number is wrong, but an array is another afterwards (`touching`),
+or of another dtype (`form`). It needs to know nothing of the kind.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,9 +17,10 @@ import numpy as np
 
 from spec.backends.calling import library_of
 from spec.backends.library import Library
-from spec.backends.results import refusing
+from spec.backends.results import WrongDtype, refusing
 from spec.certification.explaining.again import MOST, Caller
 from spec.certification.explaining.dying import fatal
+from spec.certification.explaining.form import of_another_dtype
 from spec.certification.explaining.parts import Part, part_of, parts, said, with_part
 from spec.certification.explaining.relation import Put, Seeing, related
 from spec.certification.explaining.summing import Seen, Sum, summed
@@ -101,6 +102,8 @@ class Search:
         if violation is None:
             return []
         tape.joined(self.library.alike)
+        if isinstance(violation, WrongDtype):
+            return of_another_dtype(self.library, self.caller, tape, violation, MOST)
         if not violation.compared or violation.relation:
             return touched(self.library, self.caller, self.put, tape, MOST)
         for shown in (self._shown, self._added_up):

@@ -29,20 +29,24 @@ class Again:
     """How a failure is met again.
 
     before: what has to be asked first; times: that it may take; kills: a process dies of it.
+    mended: its target is seen through what mends other causes, as no other call of it is.
     """
 
     before: Any = None
     times: int = 1
     kills: bool = False
+    mended: bool = False
 
 
-ONCE = Again()
+ONCE, MENDED = Again(), Again(mended=True)
 
 
 def script(
     clause: Clause, raw: Subject, request: Request, problem: Any, message: str, again: Again = ONCE
 ) -> str:
     """The text of the script; empty where the implementation cannot be imported by name.
+
+    Or where it is mended, and no call by the words of its kind shows the failure.
 
     raw: what is judged, in its own conventions, with what was left of it to judge.
     """
@@ -51,8 +55,10 @@ def script(
     said = message.replace("\\", "\\\\").replace('"', "'")
     head = f'"""{clause.id} in {problem.dtype}: {clause.sentence}\n\n{said}\n"""\n\n'
     lines = None
-    if again == ONCE:
+    if again in (ONCE, MENDED):
         lines = kind_of(clause.about).calls(clause, raw, request.conventions, problem)
+    if again.mended and not lines:
+        return ""
     if again.times == 1:  # else a call that is wrong now may be right the next time
         lines = lines or plain(clause, raw, request, problem, again.before, again.kills)
     if lines:

@@ -64,7 +64,14 @@ class Cause:
         often = f" in {wrong} of {inside} problems" if wrong < inside else ""
         everywhere = " in all problems" if wrong == inside > 0 else ""
         where = f" with {joined(self.features)}" if self.features else everywhere
-        return f"{self.wrong}{often}{where}"
+        return f"{self.wrong}{self._form}{often}{where}"
+
+    @property
+    def _form(self) -> str:
+        """What came in place of what, where an answer has another form: " (got ..., want ...)"."""
+        message = self.counterexample.message if self.counterexample else ""
+        _, _, form = message.partition(f"{self.failure}: ")
+        return f" ({form})" if form and self.wrong == self.failure else ""
 
     @property
     def wrong(self) -> str:
@@ -101,6 +108,14 @@ class Cause:
 
 NEGATIVE = ("not ", "no ")
 Heard = Callable[[Cause], None]
+
+
+def with_changes(causes: Sequence[Cause]) -> str:
+    """That what corrects some causes is changed: "with the change of cause 1, "; or ""."""
+    *first, last = [str(place) for place, x in enumerate(causes, start=1) if x.lens] or [""]
+    if first:
+        return f"with the changes of causes {', '.join(first)} and {last}, "
+    return f"with the change of cause {last}, " if last else ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from spec.certification.judging.cause import RAISES, Cause
+from spec.certification.judging.cause import RAISES, Cause, with_changes
 from spec.certification.judging.verdict import Counterexample, Verdict
 from spec.certification.ledger.findings import Findings, grouped
 from spec.clause import section_of
@@ -27,6 +27,7 @@ INFERENCE = (
 )
 NAMED = re.compile(r"(\w+) \((.*?)\): (.*)", re.DOTALL)  # a known bug, its source, its sentence
 NOWHERE = "correct on none of the tested problems"
+DECLARED = re.compile(r'--convention "?([\w-]+)=')
 TYPED = re.compile(r'--\S+ (?:"[^"]*"|\S+)')  # on a command line
 
 
@@ -40,7 +41,8 @@ def causes(certificate: Findings) -> Iterator[str]:
 def _causes(certificate: Findings) -> Iterator[str]:
     """A few lines for each cause."""
     for place, cause in enumerate(certificate.causes, start=1):
-        first, *more = [x for x in (remedy(cause), cause.told) if x]
+        change = remedy(cause) + otherwise(certificate, cause)
+        first, *more = [x for x in (change, cause.told) if x]
         lines = [filled(f"{place}. ", first), *(filled("   ", line) for line in more)]
         lines += [filled("   ", x) for x in hints(certificate, cause)]
         lines += [filled("   but for that, wrong as ", cause.besides)] * bool(cause.besides)
@@ -65,6 +67,14 @@ def remedy(cause: Cause) -> str:
     return cause.lens or likeness(cause)
 
 
+def otherwise(certificate: Findings, cause: Cause) -> str:
+    """What is expected instead of the conventions that correct a cause, if some do."""
+    chosen = certificate.conventions
+    named = (x for x in DECLARED.findall(cause.lens) if x in chosen)
+    told = " and ".join(f"{name}={chosen[name]}" for name in named)
+    return f"; otherwise {told} is expected" if told else ""
+
+
 def failing(cause: Cause) -> str:
     """How many clauses fail for a cause, which, and in which dtypes."""
     count = len(cause.clauses)
@@ -84,12 +94,12 @@ def likeness(cause: Cause) -> str:
 def region(certificate: Findings) -> str:
     """Where the target is correct: on the problems that no cause excludes."""
     left = [cause for cause in certificate.causes if not cause.lens]
-    excluded, changed = bool(left), len(left) < len(certificate.causes)
+    excluded = bool(left)
     nowhere = any(not cause.set and not cause.drawn for cause in left)
     asked = f" with {certificate.where}" if certificate.where else ""
     where = f"on all {'other ' * excluded}problems{asked}"
     found = NOWHERE if nowhere else _tested(certificate, where)
-    return filled("", f"{'with these changes, ' * changed}{found}")
+    return filled("", f"{with_changes(certificate.causes)}{found}")
 
 
 def region_in_words(certificate: Findings) -> str:

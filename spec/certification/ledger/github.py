@@ -12,8 +12,9 @@ from pathlib import Path
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import hints, ranges, remedy
 from spec.certification.ledger.findings import Findings, blocks, grouped
+from spec.certification.ledger.outcomes import applying
 from spec.certification.ledger.remarks import advice
-from spec.certification.ledger.text import applying, in_a_row, in_short
+from spec.certification.ledger.text import in_a_row, in_short
 
 MOST = 10  # annotations of a kind that GitHub shows for a step
 HEAD = ("target", "verdict", "passes", "fails", "recommended only", "seconds")

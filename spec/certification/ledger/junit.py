@@ -15,8 +15,9 @@ from spec.certification.judging.edition import OURS, THEIRS
 from spec.certification.judging.verdict import Counterexample, Verdict
 from spec.certification.ledger.causes import hints, remedy
 from spec.certification.ledger.findings import Findings
+from spec.certification.ledger.outcomes import outcome
 from spec.certification.ledger.remarks import advice
-from spec.certification.ledger.text import in_short, outcome
+from spec.certification.ledger.text import in_short
 from spec.clause import section_of
 from spec.kinds import kind_of
 from spec.printable import printable

@@ -7,7 +7,8 @@ from spec.certification.judging.cause import Cause
 from spec.certification.judging.verdict import Counterexample
 from spec.certification.ledger.causes import failing, remedy
 from spec.certification.ledger.findings import Findings
-from spec.certification.ledger.text import applying, in_short
+from spec.certification.ledger.outcomes import applying
+from spec.certification.ledger.text import in_short
 
 COLOURS = {0: "#1a7f37", 1: "#cf222e", 3: "#9a6700"}  # of exit codes; on white and on black
 SHOWN = 5  # failures without a cause that are shown

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from spec.backends.shapes import RAISED
 from spec.certification.diagnosing.raising import parted, pattern
 from spec.certification.judging.verdict import ASKED, Verdict
-from spec.certification.ledger.causes import TYPED, WIDTH
+from spec.certification.ledger.causes import TYPED, WIDTH, filled
 from spec.certification.ledger.findings import Findings, grouped
 from spec.certification.ledger.untested import in_nouns, not_supported
+from spec.certification.target.recognising import LOOKS
 
 SHOWN = 10  # failures without a cause
+FOLLOWING = ", and test again: causes below may follow from it"
 IN_FILES = "--json FILE or --report FOLDER has all failures"
 
 
@@ -32,6 +34,14 @@ def advice(certificate: Findings) -> str:
     """The conventions that the target seems to follow, but for those that a cause already names."""
     known = {x for cause in certificate.causes for x in TYPED.findall(cause.lens)}
     return "\n".join(x for x in certificate.advice if not {*(TYPED.findall(x) or [x])} <= known)
+
+
+def first(certificate: Findings) -> str:
+    """The same as a report begins, where what to do about a convention comes first."""
+    ends = FOLLOWING * bool(certificate.causes)
+    lines = advice(certificate).splitlines()
+    told = (filled("", f"First: this {x}{ends}") if x.startswith(LOOKS) else x for x in lines)
+    return "\n".join(told)
 
 
 def violated(certificate: Findings, all_of_them: str = IN_FILES) -> Iterator[str]:

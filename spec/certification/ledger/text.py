@@ -1,9 +1,7 @@
 """A certificate as text for a terminal."""
 
 import textwrap
-from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
 
 from spec.backends.calling import UNTESTED
 from spec.certification.judging.edition import OURS, THEIRS
@@ -12,7 +10,8 @@ from spec.certification.judging.verdict import INTERFERED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, blocks, grouped
-from spec.certification.ledger.remarks import advice, by_clause, remarks
+from spec.certification.ledger.outcomes import IN_WORDS, SAID, applying, outcome
+from spec.certification.ledger.remarks import by_clause, first, remarks
 from spec.certification.ledger.untested import first_lines, says_so
 from spec.clause import section_of
 from spec.kinds import kind_of
@@ -20,53 +19,16 @@ from spec.kinds import kind_of
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
 QUICKLY = " (quick)"  # behind what is certified with the fewest problems
 AS_FAR = ": passed as far as tested"  # of what is incomplete
-
-
-class Said(NamedTuple):
-    """An outcome in words: in the table, in the line of clauses that apply, and in the legend."""
-
-    cell: str
-    clauses: str
-    meaning: str = ""
-
-
-SAID = {
-    "violated": Said("failed", "fail"),
-    "violated should": Said("should", "fail (recommended only)", "recommended clauses that fail"),
-    "deviates": Said("known", "known to fail", "declared deviations"),
-    "crashed": Said("crashed", "crashed"),
-    "refused": Said("raised", "raised an exception", "the target raised an exception"),
-    "blocked": Said("not run", "not run"),
-}
-IN_WORDS = {  # outcomes, wherever people read them; JSON has the names
-    "holds": "passed",
-    "violated": "failed",
-    "violated should": "failed (recommended only)",
-    "deviates": "known to fail",
-    "not offered": "not supported",
-    "refused": "raised an exception",
-    "blocked": "not run",
-    "crashed": "crashed",
-}
-GRAVEST = ("violated", "crashed", "blocked", "violated should", "deviates", "holds", "refused")
-LEGEND = "passed/applicable clauses, and their largest error as a fraction of its bound"
-MARKS = {
-    "holds": "·",
-    "violated": "✗",
-    "violated should": "~",
-    "deviates": "≠",
-    "not offered": " ",
-    "refused": "-",
-    "blocked": "?",
-    "crashed": "!",
-}
+LEGEND = "passed/applicable clauses"
+FRACTION = ", and their largest error as a fraction of its bound"
+BEFORE = "  "  # the fraction in a cell
 
 
 def report(certificate: Findings) -> str:
     """The whole certificate: verdict, causes or else a table, remarks, counterexamples, figures."""
     parts = [
         _head(certificate),
-        advice(certificate),
+        first(certificate),
         *([*causes(certificate)] or [_table(certificate)]),
         remarks(certificate),
         *counterexamples(certificate),
@@ -102,11 +64,11 @@ def _head(certificate: Findings) -> str:
     lines = [
         *(title, "=" * len(title), ""),
         *[f"target        {certificate.source}"] * bool(certificate.source),
-        f"clauses       {applying(certificate)}",
+        *_row("clauses", applying(certificate)),
         *(
             line
             for words in first_lines(certificate.refusals, certificate.notes)
-            for line in _not_tested(words)
+            for line in _row("not tested", words.removeprefix(UNTESTED))
         ),
         f"conventions   {named or 'all default'}",
         f"with          {', '.join(told.values())}",
@@ -118,25 +80,12 @@ def _head(certificate: Findings) -> str:
     return "\n".join(lines)
 
 
-def applying(certificate: Findings) -> str:
-    """How many clauses apply, and what came of them: each is counted once, by its worst format.
-
-    A format in which all raises an exception has a line of its own: another that passes counts.
-    """
-    found = grouped((v.clause, outcome(v)) for v in certificate.verdicts)
-    worst = Counter(next((x for x in GRAVEST if x in met), "") for met in found.values())
-    apply = len(found) - worst.pop("", 0)
-    if worst["holds"] == apply > 0:
-        return f"{apply} of {len(found)} apply: all of them pass"
-    passing = [f"{worst['holds']} pass"] * bool(worst["holds"])
-    others = [f"{worst[name]} {said.clauses}" for name, said in SAID.items() if worst[name]]
-    return f"{apply} of {len(found)} apply" + f": {', '.join([*passing, *others])}" * (apply > 0)
-
-
-def _not_tested(words: str) -> list[str]:
-    """The lines for something that was not tested."""
-    line = f"not tested    {words.removeprefix(UNTESTED)}"
-    return textwrap.wrap(line, WIDTH, subsequent_indent=" " * 14, break_on_hyphens=False)
+def _row(title: str, words: str) -> list[str]:
+    """The lines for one thing that the head of a report says."""
+    indent = " " * 14
+    return textwrap.wrap(
+        f"{title:<14}{words}", WIDTH, subsequent_indent=indent, break_on_hyphens=False
+    )
 
 
 def in_short(certificate: Findings) -> str:
@@ -187,8 +136,9 @@ def _table(certificate: Findings) -> str:
     padded = (map(str.ljust, row, widths) for row in rows)
     table = ["".join(row).rstrip() for row in padded]
     there = {outcome(v) for v in certificate.verdicts}
+    legend = LEGEND + FRACTION * any(BEFORE in cell for row in rows for cell in row)
     met = (f"; {x.cell}: {x.meaning}" for name, x in SAID.items() if x.meaning and name in there)
-    return "\n".join([*table, "", filled("", LEGEND + "".join(met))])
+    return "\n".join([*table, "", filled("", legend + "".join(met))])
 
 
 def _cell(verdicts: list[Verdict]) -> str:
@@ -201,13 +151,7 @@ def _cell(verdicts: list[Verdict]) -> str:
     counted = [f"{others.count(o)} {words.cell}" for o, words in SAID.items() if o in others]
     worst = max(v.worst for v in ran)
     words = ", ".join([f"{held}/{len(ran)}", *counted])
-    return f"{words}  {worst:.2f}" if held == len(ran) else words
-
-
-def outcome(verdict: Verdict) -> str:
-    """The outcome in words, a broken `should` apart from a broken `must`."""
-    soft = verdict.outcome == "violated" and verdict.force == "should"
-    return "violated should" if soft else verdict.outcome
+    return f"{words}{BEFORE}{worst:.2f}" if held == len(ran) else words
 
 
 def _foot(certificate: Findings) -> str:

@@ -21,7 +21,7 @@ def first_lines(refusals: Sequence[Refusal], notes: Iterable[str]) -> Iterator[s
     """What a report says first: parameters that no problem has, and what raises an exception."""
     words = [_in_short(r) for r in refusals if not r.crashed]
     if words:
-        yield f"{UNTESTED}as it raises an exception: {', '.join(dict.fromkeys(words))}"
+        yield f"{UNTESTED}as the target raises an exception: {', '.join(dict.fromkeys(words))}"
     yield from filter(says_so, notes)
 
 

@@ -11,8 +11,9 @@ from spec.certification.judging.verdict import Counterexample, Verdict
 from spec.certification.ledger.causes import as_text, ranges, region_in_words
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import grouped
+from spec.certification.ledger.outcomes import IN_WORDS
 from spec.certification.ledger.remarks import remarks
-from spec.certification.ledger.text import IN_WORDS, in_short
+from spec.certification.ledger.text import in_short
 from spec.certification.pages.figures import Figures, figures
 from spec.certification.pages.formulas import formula
 from spec.certification.pages.rendering import rendered

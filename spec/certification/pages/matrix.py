@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.findings import grouped
+from spec.certification.ledger.outcomes import IN_WORDS, MARKS, outcome
 from spec.certification.ledger.remarks import by_clause
-from spec.certification.ledger.text import IN_WORDS, MARKS, in_short, outcome
+from spec.certification.ledger.text import in_short
 from spec.certification.pages.certificate_page import SIGNS, region_of
 from spec.certification.pages.judged import Judged
 from spec.certification.pages.sheet import GRAVE, title

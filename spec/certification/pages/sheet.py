@@ -10,8 +10,8 @@ from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import grouped
+from spec.certification.ledger.outcomes import IN_WORDS, MARKS, outcome
 from spec.certification.ledger.remarks import by_clause
-from spec.certification.ledger.text import IN_WORDS, MARKS, outcome
 from spec.certification.pages.formulas import formula
 from spec.clause import Clause, section_of
 

@@ -1,0 +1,93 @@
+"""What a report says of layers that a stranger wrote: a wrong dtype, and a finite mask."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from spec import certify
+from spec.certification.ledger.certificate import Certificate
+from tests import shell
+
+LAYER = """
+    import numpy as np
+
+    class SelfAttention:
+        def __init__(self, width, heads):
+            self.heads = heads
+            self.W_q, self.W_k, self.W_v, self.W_o = np.zeros((4, width, width))
+
+        def __call__(self, x, mask=None):
+            b, n, a = x.shape
+            q, k, v = (
+                (x @ w).reshape(b, n, self.heads, -1).swapaxes(1, 2)
+                for w in (self.W_q, self.W_k, self.W_v)
+            )
+            s = q @ k.swapaxes(-1, -2) * np.array(SCALE, SCALED)
+            if mask is not None:
+                s = np.where(mask, s, np.array(FILL, s.dtype))
+            e = np.exp(s - s.max(-1, keepdims=True))
+            w = e / e.sum(-1, keepdims=True)
+            return (w @ v).swapaxes(1, 2).reshape(b, n, a) @ self.W_o
+"""
+DESCRIPTION = """
+    make = "SelfAttention(A, H)"
+    inputs = 1
+    masks = {mask = "seen (N, M)"}
+    [names]
+    W_q = "W_q (in, out)"
+    W_k = "W_k (in, out)"
+    W_v = "W_v (in, out)"
+    W_o = "W_o (in, out)"
+"""
+
+
+def judged(folder: Path, *, fill: str, scaled: str, **options: object) -> Certificate:
+    """The certificate of a layer that masks with a number, its scale of some dtype."""
+    text = LAYER.replace("FILL", fill).replace("SCALED", scaled)
+    text = text.replace("SCALE", "q.shape[-1] ** -0.5")
+    (folder / "layer.toml").write_text(textwrap.dedent(DESCRIPTION))
+    (folder / f"{folder.name}.py").write_text(textwrap.dedent(text))
+    asked = {"profile": "quick", "dtypes": ("float32",), "clauses": ("L1", "L49"), **options}
+    described = str(folder / "layer.toml")
+    return certify(f"{folder / folder.name}.py:SelfAttention", description=described, **asked)
+
+
+@pytest.fixture(scope="module")
+def in_double(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Certificate]:
+    folder = tmp_path_factory.mktemp("in_double")
+    return folder, judged(folder, fill="-np.inf", scaled="'float64'")
+
+
+def test_a_wrong_dtype_is_said_with_what_came_and_what_was_expected(
+    in_double: tuple[Path, Certificate],
+) -> None:
+    _, certificate = in_double
+    said = " ".join(str(certificate).split())
+    assert "1. correct if the results are cast to the dtype of the inputs" in said
+    assert "the output has the wrong dtype (got float64, want float32) in all problems" in said
+
+
+def test_a_plain_call_shows_a_wrong_dtype_until_it_is_mended(
+    in_double: tuple[Path, Certificate], tmp_path: Path
+) -> None:
+    folder, certificate = in_double
+    example = certificate.causes[0].counterexample
+    assert example is not None
+    assert "rerun" not in example.script
+    (tmp_path / "cause.py").write_text(example.script)
+    done = shell.run(program=("cause.py",), cwd=tmp_path, path=[])
+    assert (done.returncode, done.stdout) == (1, "got float64\nwant float32\n"), done.stderr
+    layer = folder / f"{folder.name}.py"
+    layer.write_text(layer.read_text().replace("'float64'", "x.dtype"))
+    assert shell.run(program=("cause.py",), cwd=tmp_path, path=[]).returncode == 0
+
+
+def test_a_wrong_dtype_of_a_layer_hides_no_other_mistake(
+    in_double: tuple[Path, Certificate],
+) -> None:
+    _, masked = in_double[1].causes
+    assert masked.features == ("a fully masked query",)
+    assert masked.counterexample is not None
+    assert masked.counterexample.message.startswith("with the change of cause 1, at (0, 0, 0): ")
+    assert "dtype)" not in masked.counterexample.script  # that shows the dtype and not the number
