@@ -179,7 +179,7 @@ def _parser() -> Parser:
     campaign = commands.add_parser("campaign", help="check implementations with many seeds")
     _add_campaign_options(campaign)
     clauses = commands.add_parser("clauses", help="read the specification")
-    shown = "number, name or section to show in full, or words to search for"
+    shown = "number, name or section to show in full; a known bug (BUG-07); or words to search for"
     clauses.add_argument("words", nargs="*", metavar="WORDS", help=shown)
     page = "print all of it as Markdown (spec/README.md)"
     clauses.add_argument("--markdown", action="store_true", help=page)

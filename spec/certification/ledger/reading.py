@@ -22,10 +22,16 @@ class OtherFormat(ValueError):
     """A certificate that a later version of this package wrote."""
 
 
+class NoCertificate(Unsuitable):
+    """A file of something else: it has no verdicts."""
+
+
 def read(path: str | os.PathLike[str]) -> Certificate:
     """The certificate that was saved at `path`. Raises Unsuitable where there is none."""
     try:
         return loaded(path)
+    except NoCertificate:
+        raise
     except OSError as error:
         raise Unsuitable(f"{path} cannot be read: {error.strerror}") from None
     except OtherFormat as error:
@@ -38,6 +44,8 @@ def read(path: str | os.PathLike[str]) -> Certificate:
 def loaded(path: str | os.PathLike[str]) -> Certificate:
     """The certificate that was saved at `path`. Raises OtherFormat, and others where it is none."""
     fields = json.loads(Path(path).read_text(encoding="utf-8"))
+    if not isinstance(fields, dict) or fields.keys().isdisjoint(("verdicts", "outcomes")):
+        raise NoCertificate(f"{path} is no certificate: it has no verdicts")
     if (form := fields.pop("format", FORMAT)) != FORMAT:  # older ones say none
         raise OtherFormat(f"format {form!r}, this version reads {FORMAT}")
     if "outcomes" in fields:

@@ -6,6 +6,7 @@ What was said of a cause is a mapping with the fields of a judgement (`ledger.ju
 from __future__ import annotations
 
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from spec.backends import Unsuitable
 from spec.certification.judging.cause import Cause
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.judgements import NEEDS
-from spec.certification.ledger.reading import read
+from spec.certification.ledger.reading import NoCertificate, read
 
 KINDS = (*NEEDS,)
 UNJUDGED = "not judged"
@@ -50,13 +51,27 @@ class Judged:
 
 
 def gathered(paths: Sequence[str]) -> tuple[Judged, ...]:
-    """The certificates in files, and in all of a folder. Raises Unsuitable where there are none."""
-    files = [file for path in paths for file in _files(Path(path))]
-    found = [_judged(file) for file in dict.fromkeys(files)]
-    twice = Counter(x.name for x in found)
+    """The certificates in files, and in all of a folder. Raises Unsuitable where there are none.
+
+    Other JSON files of a folder are named on standard error and left out.
+    """
+    found: dict[Path, Judged] = {}
+    others: list[str] = []
+    for file in dict.fromkeys(file for path in paths for file in _files(Path(path))):
+        try:
+            found[file] = _judged(file)
+        except NoCertificate:
+            if file in map(Path, paths):
+                raise
+            others.append(str(file))
+    if not found:
+        raise Unsuitable(f"{', '.join(paths)} holds no certificate")
+    if others:
+        print(f"left out, as no certificates: {', '.join(others)}", file=sys.stderr)
+    twice = Counter(x.name for x in found.values())
     named = (
         replace(x, name=str(file.with_suffix(""))) if twice[x.name] > 1 else x
-        for x, file in zip(found, dict.fromkeys(files), strict=True)
+        for file, x in found.items()
     )
     return in_order(named)
 
