@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
-MISSING = "pages need Jinja2: pip install 'attention-spec[html]'"
+MISSING = "pages need Jinja2: pip install jinja2"
 
 
 @cache
