@@ -23,8 +23,6 @@ WAITING = {  # of the engine: modules whose docstrings are still to be rewritten
     "diagnosing": "besides diagnosis evidence experiments leads memory narrower outside raising "
     "search separating table telling",
     "explaining": "again derived likewise looping plain relation summing tape touching",
-    "ledger": "brief causes certificate comparison files findings judgements junit untested",
-    "pages": "certificate_page elements figures judged matrix matrix_page reading sheet",
     "target": "cost declared deviations fitting following recorded shipping versions ward",
 }
 UNREAD = {

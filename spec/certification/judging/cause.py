@@ -135,5 +135,5 @@ class Region:
 
 
 def _not(features: Sequence[str]) -> str:
-    """The negation of a conjunction."""
+    """That a conjunction does not hold."""
     return negated(features[0]) if len(features) == 1 else f"not ({joined(features)})"

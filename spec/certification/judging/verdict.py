@@ -1,12 +1,12 @@
 """The verdict on one clause in one dtype, and its form in JSON.
 
-    holds         no problem broke it
-    violated      a problem broke it
-    deviates      it fails, and the project or the user declared that it does
-    not offered   the implementation does not support what the clause needs
-    refused       it supports that, but raised an exception
-    blocked       the clause was not run: the time was spent, or an earlier failure ended the run
-    crashed       the process died or hung while the clause was run, or the clause itself failed
+holds         no problem broke it
+violated      a problem broke it
+deviates      it fails, and the project or the user declared that it does
+not offered   the implementation does not support what the clause needs
+refused       it supports that, but raised an exception
+blocked       the clause was not run: the time was spent, or an earlier failure ended the run
+crashed       the process died or hung while the clause was run, or the clause itself failed
 """
 
 from collections.abc import Callable, Mapping

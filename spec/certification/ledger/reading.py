@@ -1,4 +1,4 @@
-"""Certificates that were saved: whole, as `certify --json` writes them, or in short."""
+"""Saved certificates: whole, as `certify --json` writes them, or in short."""
 
 import json
 import os
@@ -19,15 +19,15 @@ from spec.typed import typed
 
 
 class OtherFormat(ValueError):
-    """A certificate that a later version of this package wrote."""
+    """The certificate was written by a later version of this package."""
 
 
 class NoCertificate(Unsuitable):
-    """A file of something else: it has no verdicts."""
+    """The file is no certificate: it has no verdicts."""
 
 
 def read(path: str | os.PathLike[str]) -> Certificate:
-    """The certificate that was saved at `path`. Raises Unsuitable where there is none."""
+    """The certificate in the file `path`. Raises Unsuitable if there is none."""
     try:
         return loaded(path)
     except NoCertificate:
@@ -42,7 +42,7 @@ def read(path: str | os.PathLike[str]) -> Certificate:
 
 
 def loaded(path: str | os.PathLike[str]) -> Certificate:
-    """The certificate that was saved at `path`. Raises OtherFormat, and others where it is none."""
+    """The certificate in the file `path`. Raises OtherFormat, and others if there is none."""
     fields = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(fields, dict) or fields.keys().isdisjoint(("verdicts", "outcomes")):
         raise NoCertificate(f"{path} is no certificate: it has no verdicts")
