@@ -89,7 +89,7 @@ def _has(text: str, words: str) -> bool:
 
 
 def _family(word: str) -> str:
-    """What the forms of a word have in common: "roll" for rolls, rolled and rolling."""
+    """The stem that the forms of a word share: "roll" for rolls, rolled and rolling."""
     stem = re.sub(r"(?<=...)(ing|ed|es|er|[esd])+$", "", word)
     return re.sub(r"(.)\1$|[iy]$", r"\1", stem) if len(stem) > 3 else stem
 
@@ -109,7 +109,7 @@ def markdown(clauses: Mapping[str, Clause]) -> str:
 
 
 def _heading(module: str) -> str:
-    """That of the clauses of a module: the first line of its docstring."""
+    """The heading of a module's clauses: the first line of its docstring."""
     return (import_module(module).__doc__ or "").partition("\n")[0]
 
 
