@@ -65,7 +65,7 @@ start with:
 
 @patient()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code, which is the same whoever reads the output."""
+    """Run the command line; return its exit code, whether or not the output is read."""
     try:
         options = _parser().parse_args(arguments)
         code: int = options.run(options)
@@ -147,7 +147,7 @@ def _say(text: str) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    """What changed between two; of more, or of a folder, the matrix."""
+    """Print the changes between two certificates; of more, or of a folder, the matrix."""
     kept_together = [x for x in options.paths if x.endswith(".toml") or Path(x).is_dir()]
     several = len(options.paths) > 2 or kept_together
     if not (several or options.html or options.markdown):
