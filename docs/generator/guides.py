@@ -51,7 +51,7 @@ def pages() -> Iterator[Page]:
 def boosts(file: str) -> float:
     """How much search prefers it."""
     if file == "docs/glossary.md":
-        return 6
+        return 20  # a definition is short, and pages about a word repeat it
     return 2 if file.startswith("docs/") else 1
 
 
@@ -97,4 +97,5 @@ def linked(words: str, to: str, file: str, path: str) -> str:
         there, mark, anchor = f"bugs/{anchor}.md", "", ""
     if target in GENERATED and anchor:
         mark = anchor = ""
-    return f"[{words}]({relpath(there, PurePosixPath(path).parent)}{mark}{anchor})"
+    term = "{ .term }" if there == GUIDES["docs/glossary.md"] and anchor else ""
+    return f"[{words}]({relpath(there, PurePosixPath(path).parent)}{mark}{anchor}){term}"

@@ -25,6 +25,7 @@ FENCE = re.compile(r"^ *(`{3,}|~{3,})")
 KEPT = re.compile(  # parts of a line in which no term is looked for
     r"`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<[^>]+>|&#?\w+;|https?://\S+|\[\[?[^\]]*\]"
 )
+TERM = re.compile(rf"\(\S*?({re.escape(PAGE)}#[\w-]+)\)$")  # a link that a person wrote
 NUMBER = r"(?<!\w)[A-Z]\d{1,2}(?!\w)"  # of a clause, perhaps
 CELL = re.compile(r"(\|)")
 UNLINKED = ("#", "<", "|--", "| ---", "    ", "\t", ":::")
@@ -79,6 +80,7 @@ class Glossary:
         found, place = "", 0
         for kept in KEPT.finditer(text):
             found += self._words(text[place : kept.start()], to, used) + kept[0]
+            used.update(TERM.findall(kept[0]))
             place = kept.end()
         return found + self._words(text[place:], to, used)
 

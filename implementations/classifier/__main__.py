@@ -10,7 +10,7 @@ def main() -> int:
     """Run the command line, or print which packages are missing and return 2."""
     absent = [name for name in NEEDED if find_spec(name) is None]
     if absent:
-        words = f"{', '.join(absent)} cannot be found: pip install 'attention-spec[classifier]'"
+        words = f"{', '.join(absent)} cannot be found: pip install {' '.join(absent)}"
         print(f"error: {words}", file=sys.stderr)
         return 2
     from implementations.classifier.command_line import main as run

@@ -132,7 +132,7 @@ def drawable(folder: Path) -> Path:
     if find_spec("matplotlib") is None:
         raise Unusable(
             "matplotlib cannot be found, which draws the pictures:"
-            " pip install 'attention-spec[classifier]', or --no-pictures"
+            " pip install matplotlib, or --no-pictures"
         )
     if folder.exists() and not folder.is_dir():
         raise Unusable(f"{folder} is no folder")

@@ -1,17 +1,16 @@
-"""The engine: from a target to a certificate, by stages, and of no kind in particular.
+"""The engine: from a target to a certificate, in stages, for every kind of target.
 
-    target        from a name to a record: loaded, probed, its conventions recognised
-    judging       problems are drawn, a clause is run on each, and what came of it is its verdict
-    explaining    a failure is made smaller, and written as a script
+    target        from a name to a record: loaded, probed, its conventions detected
+    judging       problems are drawn, a clause is run on each, and the result is its verdict
+    explaining    a failing problem is made smaller, and written as a script
     diagnosing    failures are explained: the causes, and the region outside of them
-    isolation     all this in a child process, which may die or hang, here or where others work
+    isolation     all this in a child process, which may crash or hang, here or elsewhere
     ledger        verdicts as a certificate: as text, as JSON, compared with an earlier one
 
-`doors` and `as_tests` have the ways in from Python, `command_line` the other, and `settings` what
-both can ask: in words (`options`), or written in a repository (`repository`), where `several`
-targets may be.
-A `campaign` judges with many seeds, and what broke a clause is `remembered`.
-What differs from kind to kind is asked of `spec.kind.Kind`.
+`doors` and `as_tests` are the interfaces in Python, `command_line` is the other one. `settings` has
+what both can request: as options (`options`), or in pyproject.toml (`repository`), which may have
+`several` targets. A `campaign` tests with many seeds, and failing problems are `remembered`. All
+differences between kinds are in `spec.kind.Kind`.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The clauses that bind a target as tests, and why those that failed did.
+"""The clauses that apply to a target as tests, and the causes of failing ones.
 
 @parametrize_with_clauses(my_attention)
 def test_clause(run): run()
@@ -41,9 +41,9 @@ def _first(told: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """One clause in one dtype as a test: calling it raises AssertionError where it is broken.
+    """One clause in one dtype as a test: calling it raises AssertionError if the clause fails.
 
-    untested: a line with all that is not tested of the target, by any clause.
+    untested: a line about all that is not tested of the target, by any clause.
     """
 
     examiner: Examiner
@@ -54,28 +54,28 @@ class Run:
 
     @property
     def id(self) -> str:
-        """As `K2-key_gradients_sum_to_zero-float32`."""
+        """The name of the test, as `K2-key_gradients_sum_to_zero-float32`."""
         return f"{self.examiner.clauses[self.number].id}-{self.dtype}"
 
     def __repr__(self) -> str:
-        """The same: pytest shows it with each failure."""
+        """The same name: pytest shows it with each failure."""
         return self.id
 
     @property
     def known(self) -> str | None:
-        """Why the clause is known to be broken, if it is."""
+        """The reason why the clause is known to fail; None if it is not."""
         return self.examiner.deviations.reasons.get(self.number)
 
     @property
     def force(self) -> str:
-        """That of the clause."""
+        """Whether the clause is required: `must` or `should`."""
         return self.examiner.clauses[self.number].force
 
     def __call__(self, shortened: Callable[[str], str] = _first) -> None:
-        """Run it as a test: what is recommended, or known to fail, is an expected failure.
+        """Run the clause as a test; failures that are declared or only recommended are expected.
 
-        shortened: makes the line that pytest shows for such a failure from its full text.
-        Raises AssertionError where the clause is broken, and has to hold.
+        shortened: makes the line that pytest shows for such a failure from its full text. Raises
+        AssertionError if a required clause fails.
         """
         __tracebackhide__ = True
         told = self.failure()
@@ -88,14 +88,14 @@ class Run:
         raise AssertionError(told)
 
     def failure(self) -> str | None:
-        """How the clause is broken, if it is: what is wrong in a line, and below it the rest."""
+        """The failure of the clause, first in a line, then in full; None if it passes."""
         verdict = examined(self.examiner, self.number, self.dtype, "strict")
         if verdict.outcome == "violated" and self.dtype in HALF:
             verdict = examined(self.examiner, self.number, self.dtype, self._granted())
         return _told(verdict) if verdict.outcome in ("violated", "crashed") else None
 
     def _granted(self) -> Grade:
-        """What the definition needs: no test knows what the others find."""
+        """The rounding model that the definition needs, as other tests are not known here."""
         request = self.examiner.request
         number = kind_of(self.examiner.raw.about).definition
         clauses = {number: resolved(request.specification)[number]}
@@ -114,7 +114,7 @@ def _told(verdict: Verdict) -> str:
 
 
 def runs(target: Target, **options: Any) -> tuple[Run, ...]:
-    """A test for every clause and dtype that binds the target. Raises Unsuitable."""
+    """A test for each clause and dtype that applies to the target. Raises Unsuitable."""
     request = requested(target, options)
     examiner = Examiner.of(target, request, selected_only=True)
     examiner.plan()
@@ -124,7 +124,7 @@ def runs(target: Target, **options: Any) -> tuple[Run, ...]:
 
 
 def taken(target: str, arguments: list[str]) -> Request:
-    """The request for a target, with options of `certify`, which are taken out of the arguments.
+    """The request for a target; options of `certify` are taken out of the arguments.
 
     Raises Unsuitable.
     """
@@ -140,8 +140,8 @@ def parametrize_with_clauses(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Turn a test with the parameter `run` into one test for each clause and dtype.
 
-    options: as those of `certify`. A target that is named by a string may be in the file of the
-    test itself: the file is then read a second time, in which this does nothing.
+    options: those of `certify`. A target that is named by a string may be in the file of the test
+    itself: the file is then loaded a second time, in which this does nothing.
     """
     import pytest
 
@@ -156,7 +156,7 @@ def parametrize_with_clauses(
 
 
 def explained(failed: Mapping[str, Run], in_python: bool = True) -> tuple[str, dict[str, str]]:
-    """Why clauses fail as tests, for each target; then a line for each test.
+    """The causes of failing tests for each target; then a line for each test.
 
     failed: by the names of the tests. in_python: whether conventions are declared in Python, and
     not on the command line.
@@ -178,13 +178,13 @@ def explained(failed: Mapping[str, Run], in_python: bool = True) -> tuple[str, d
 
 
 def _in_python(found: re.Match[str]) -> str:
-    """Options of the command line as an argument."""
+    """Options of the command line as an argument in Python."""
     inside = ", ".join(f'"{name}": "{choice}"' for name, choice in re.findall(CHOICE, found[0]))
     return f"conventions={{{inside}}}"
 
 
 def _judged(failed: Sequence[Run]) -> Certificate:
-    """The failing clauses of one target, tested again, and their causes."""
+    """The certificate of one target's failing clauses, which are tested again, with causes."""
     examiner, numbers = failed[0].examiner, tuple(dict.fromkeys(run.number for run in failed))
     dtypes = tuple(dict.fromkeys(run.dtype for run in failed))
     asked = replace(examiner.request, clauses=numbers, dtypes=dtypes, fail_fast=False)
@@ -192,7 +192,7 @@ def _judged(failed: Sequence[Run]) -> Certificate:
 
 
 def _said(found: Certificate) -> Iterator[str]:
-    """The lines about one target: its causes, and the smallest example of each."""
+    """Yield the lines about one target: its causes, and the smallest example of each."""
     count = len(found.causes)
     yield f"{found.name}: {count or 'no'} cause{'s' * (count != 1)} found"
     yield from (part for part in (first(found), *causes(found)) if part)

@@ -1,7 +1,7 @@
-"""A run as a person attends it: how far it is, an end at any time, and what the target printed.
+"""A run that a person watches: its progress, its end at any time, and the target's output.
 
-Who interrupts it gets the certificate of what was judged so far. Who kills it finds that in the
-file that he asked for, as it was a few seconds before.
+An interrupted run returns the certificate of the results so far. A killed run leaves it in the file
+of `--json`, as it was a few seconds before.
 """
 
 import signal
@@ -21,7 +21,7 @@ STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
 def certified(request: Request, stream: TextIO, file: str | None = None) -> Certificate:
-    """The certificate of a target, attended. Raises Unsuitable; KeyboardInterrupt, if too early."""
+    """The certificate of a target. Raises Unsuitable; KeyboardInterrupt if it is too early."""
     supervisor = supervising(request)
     with attended(supervisor, stream, file):
         supervisor.run()
@@ -30,7 +30,7 @@ def certified(request: Request, stream: TextIO, file: str | None = None) -> Cert
 
 @contextmanager
 def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterator[None]:
-    """Let a person see what a supervisor does, and stop it. file: where a certificate is kept."""
+    """Show the progress of a supervisor, and let signals stop it. file: for the certificate."""
     if file is not None:
         supervisor.now_and_then = keeping(supervisor, file)
     wanted = True
@@ -49,9 +49,9 @@ def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterat
 
 
 def keeping(supervisor: Supervisor, file: str, every: float = EVERY) -> Callable[[], None]:
-    """What to call often: it writes a certificate now, and then as often as is said.
+    """Return a function to call often, which writes a certificate now, then every few seconds.
 
-    Raises Unsuitable where it cannot, which had better be known at once.
+    Raises Unsuitable now if the file cannot be written.
     """
     last: float | None = None
 
@@ -70,7 +70,7 @@ def keeping(supervisor: Supervisor, file: str, every: float = EVERY) -> Callable
 
 @contextmanager
 def stopping(stop: Callable[[], None]) -> Iterator[None]:
-    """Have signals call `stop`, unless they are ignored; the second one ends everything."""
+    """Let signals call `stop`, unless they are ignored; the second one ends the process."""
 
     def once(*_: object) -> None:
         for number in before:

@@ -1,8 +1,8 @@
-"""Many seeds of some targets: a certificate each, kept as soon as it is known.
+"""Many seeds of some targets: a certificate for each, saved as soon as it is known.
 
-What was killed goes on where it was: a seed whose certificate is in the folder is not judged again.
-The folder says which campaign it holds, so that what another specification found, or was asked in
-another way, is not taken for this. First of all the problems are put that broke a clause before.
+A campaign that was killed resumes: a seed with a certificate in the folder is not tested again. The
+folder records the campaign, so that certificates of another specification or with other options are
+not mixed with it. Problems that broke a clause before are tested first.
 """
 
 import dataclasses
@@ -32,9 +32,9 @@ HOW = ("jobs", "scheduler", "isolate", "call_timeout")  # may change when one is
 
 @dataclass
 class Tally:
-    """What the certificates of a target say. seeds: how many there are, of those that are wanted.
+    """The results of a target's certificates. seeds: how many there are.
 
-    problems: that were judged. failures: verdicts that are violated, by clause. code: the worst.
+    problems: the number tested. failures: failing verdicts by clause. code: the worst exit code.
     """
 
     wanted: int
@@ -44,7 +44,7 @@ class Tally:
     failures: dict[str, int] = dataclasses.field(default_factory=dict)
 
     def add(self, certificate: Certificate) -> None:
-        """One more seed."""
+        """Add the certificate of one more seed."""
         self.seeds += 1
         self.problems += sum(verdict.examples for verdict in certificate.verdicts)
         self.code = max(self.code, certificate.exit_code, key=GRAVITY.index)
@@ -52,7 +52,7 @@ class Tally:
             self.failures[verdict.clause] = self.failures.get(verdict.clause, 0) + 1
 
     def row(self, name: str) -> tuple[str, ...]:
-        """As the table has it."""
+        """The row of the table."""
         failures = sum(self.failures.values())
         clauses = ", ".join(sorted(self.failures))
         return (name, f"{self.seeds}/{self.wanted}", str(self.problems), str(failures), clauses)
@@ -61,10 +61,10 @@ class Tally:
 def campaign(
     requests: Mapping[str, Request], wanted: Sequence[int], folder: Path, where: str | None
 ) -> int:
-    """Judge what is not yet judged, print a table before and after it, return the worst exit code.
+    """Test what is not yet tested, with a table before and after; return the worst exit code.
 
-    wanted: the seeds. where: the database of problems that broke a clause, if not in the folder.
-    Raises Unsuitable: the folder holds another campaign, or there is no such database.
+    wanted: the seeds. where: the database of failing problems, if not in the folder. Raises
+    Unsuitable if the folder holds another campaign, or the database cannot be used.
     """
     places = {name: folder / _written_as(name) for name in requests}
     if len({*places.values()}) < len(requests):
@@ -103,9 +103,9 @@ def seeds(text: str) -> list[int]:
 
 
 def _judged(request: Request, known: Remembered) -> Certificate:
-    """The certificate of one seed; what breaks a clause is remembered before that is told.
+    """The certificate of one seed; failing problems are remembered at once.
 
-    Raises KeyboardInterrupt where somebody stopped it.
+    Raises KeyboardInterrupt if the run was interrupted.
     """
     certificate = certified(request, sys.stderr)
     if any(verdict.message == INTERRUPTED for verdict in certificate.verdicts):
@@ -116,7 +116,7 @@ def _judged(request: Request, known: Remembered) -> Certificate:
 
 
 def _replay(name: str, request: Request, known: Remembered) -> None:
-    """Put the problems again that broke a clause of a target, and say what came of them."""
+    """Test the problems again that broke a clause of a target, and print the results."""
     again, stale = replays(known, request)
     if again is not None:
         certificate = certified(again, sys.stderr)
@@ -127,7 +127,7 @@ def _replay(name: str, request: Request, known: Remembered) -> None:
 
 
 def _told(tally: Tally, place: Path, seed: int) -> bool:
-    """Whether a seed is judged already; then it is counted."""
+    """Whether a seed has a certificate already, which is then counted."""
     file = _file(place, seed)
     if file.exists():
         tally.add(read(file))
@@ -135,7 +135,7 @@ def _told(tally: Tally, place: Path, seed: int) -> bool:
 
 
 def _check(requests: Mapping[str, Request], folder: Path) -> None:
-    """Have the folder say which campaign it holds. Raises Unsuitable: it holds another one."""
+    """Write the campaign into the folder. Raises Unsuitable if it holds another one."""
     file, known = folder / ABOUT, dict[str, Any]()
     if file.exists():
         known = json.loads(file.read_text(encoding="utf-8"))
@@ -150,7 +150,7 @@ def _check(requests: Mapping[str, Request], folder: Path) -> None:
 
 
 def _asked(request: Request) -> Any:
-    """What settles the verdicts of a request, but for the seed."""
+    """The options of a request that can change a verdict, without the seed."""
     fields = {n: x for n, x in request.to_json().items() if n not in (*HOW, "seed")}
     return json.loads(json.dumps(fields))
 

@@ -32,7 +32,7 @@ def conventions() -> Mapping[str, tuple[str, ...]]:
 
 
 def checked(request: Request) -> Request:
-    """The request itself. Raises Unsuitable where an option has a value that there is not."""
+    """The request itself. Raises Unsuitable if an option has an unknown value."""
     for name, (what, choices) in CHOICES.items():
         given = getattr(request, name)
         for word in given if isinstance(given, tuple) else (given,):

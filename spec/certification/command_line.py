@@ -66,7 +66,7 @@ start with:
 
 @patient()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code, which is the same whoever reads the output."""
+    """Run the command line; return its exit code, whether or not the output is read."""
     try:
         options = _parser().parse_args(arguments)
         code: int = options.run(options)
@@ -148,7 +148,7 @@ def _say(text: str) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    """What changed between two; of more, or of a folder, the matrix."""
+    """Print the changes between two certificates; of more, or of a folder, the matrix."""
     kept_together = [x for x in options.paths if x.endswith(".toml") or Path(x).is_dir()]
     several = len(options.paths) > 2 or kept_together
     if not (several or options.html or options.markdown):
@@ -180,7 +180,7 @@ def _parser() -> Parser:
     campaign = commands.add_parser("campaign", help="check implementations with many seeds")
     _add_campaign_options(campaign)
     clauses = commands.add_parser("clauses", help="read the specification")
-    shown = "number, name or section to show in full, or words to search for"
+    shown = "number, name or section to show in full; a known bug (BUG-07); or words to search for"
     clauses.add_argument("words", nargs="*", metavar="WORDS", help=shown)
     page = "print all of it as Markdown (spec/README.md)"
     clauses.add_argument("--markdown", action="store_true", help=page)

@@ -14,7 +14,7 @@ from spec.certification.choices import CHOICES, conventions
 from spec.certification.listing import TOPICS
 from spec.kinds import KINDS
 
-MISSING = "completion needs shtab: pip install 'attention-spec[completion]'"
+MISSING = "completion needs shtab: pip install shtab"
 FILES = ("target", "targets", "paths", "files", "description", "json", "html", "junit", "markdown")
 FOLDERS = ("report", "folder", "database")
 

@@ -1,18 +1,21 @@
 """The specification as text: a table of all clauses, one clause whole, or a page of Markdown."""
 
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 
 from spec.backends import Unsuitable
+from spec.certification.bugs import bugs, rejecting
 from spec.certification.settings import selected
 from spec.clause import Clause
 from spec.kinds import KINDS, kind_of
 from spec.version import CURRENT
 
 SHORT = {"proved": "proved", "proved at sizes": "proved at sizes", "checked exactly": "exact"}
+LETTERS = re.compile(r"[a-z]+")
 PAGE = """\
 # The clauses
 
@@ -47,26 +50,48 @@ def whole(clause: Clause) -> str:
 
 
 def matching(clauses: Mapping[str, Clause], words: str) -> str:
-    """The clauses that some words name, in full; else a table of those whose text has them all.
+    """The clauses that some words name, in full; else a table of those in whose text all occur.
 
-    words: a number, a name, the letter of a section, or words of titles and headings.
-    Raises Unsuitable where there is none.
+    words: a number, a name, the letter of a section; a known bug, or a class of them, which has a
+    table of the clauses that must reject it; else words of titles, headings and reasons. Raises
+    Unsuitable where there is none.
     """
     try:
         return "\n\n".join(whole(clause) for clause in selected(clauses, (words,)))
     except Unsuitable:
-        wanted = [word.rstrip("s") for word in words.lower().replace("_", " ").split()]
-        hits = {n: x for n, x in clauses.items() if all(w in _searched(x) for w in wanted)}
-        if not hits:
+        if named := bugs(words):
+            title, found = named
+            return f"{title}\n\nClauses that must reject it:\n{table(rejecting(clauses, found))}"
+        hits = {n: x for n, x in clauses.items() if _has(f"{n} {_title(x)}", words)}
+        also = {n: x for n, x in clauses.items() if n not in hits and _has(_text(x), words)}
+        if not hits and not also:
             raise
-        return table(hits)
+        rest = _filled("", f"also in the text of {', '.join(also)}") if hits and also else []
+        return "\n".join([table(hits or also), *rest])
 
 
-def _searched(clause: Clause) -> str:
-    """The text in which words are searched: number, name, claim and the heading of the section."""
-    words = clause.name.replace("_", " ")
-    told = (clause.number, words, clause.sentence, _heading(clause.check.__module__))
-    return " ".join(told).lower()
+def _title(clause: Clause) -> str:
+    """The name, the claim, and the heading of the section."""
+    heading = _heading(clause.check.__module__)
+    return f"{clause.name.replace('_', ' ')} {clause.sentence} {heading}"
+
+
+def _text(clause: Clause) -> str:
+    return f"{_title(clause)} {clause.text}"
+
+
+def _has(text: str, words: str) -> bool:
+    """Whether each word, or another form of it, occurs in a text."""
+    plain = text.lower()
+    families = {_family(word) for word in LETTERS.findall(plain)}
+    wanted = words.lower().replace("_", " ").split()
+    return all(word in plain or _family(word) in families for word in wanted)
+
+
+def _family(word: str) -> str:
+    """The stem that the forms of a word share: "roll" for rolls, rolled and rolling."""
+    stem = re.sub(r"(?<=...)(ing|ed|es|er|[esd])+$", "", word)
+    return re.sub(r"(.)\1$|[iy]$", r"\1", stem) if len(stem) > 3 else stem
 
 
 def markdown(clauses: Mapping[str, Clause]) -> str:
@@ -84,7 +109,7 @@ def markdown(clauses: Mapping[str, Clause]) -> str:
 
 
 def _heading(module: str) -> str:
-    """That of the clauses of a module: the first line of its docstring."""
+    """The heading of a module's clauses: the first line of its docstring."""
     return (import_module(module).__doc__ or "").partition("\n")[0]
 
 

@@ -91,17 +91,17 @@ def certify(
 
 
 def supervising(request: Request, executor: Executor | None = None) -> Supervisor:
-    """Who has the target of a request judged in processes of its own, once it is run."""
+    """The supervisor that tests the target of a request in child processes, when run."""
     return Supervisor(request, resolved(request.specification), executor)
 
 
 def so_far(supervisor: Supervisor) -> Certificate:
-    """The certificate of all that was judged; what was not is blocked."""
+    """The certificate of the results so far; clauses not reached are blocked."""
     return certificate(supervisor.request, *supervisor.found())
 
 
 def requested(target: Target, options: Mapping[str, Any]) -> Request:
-    """The options as a request. Raises Unsuitable for a value that there is not."""
+    """The options as a request. Raises Unsuitable for an unknown value."""
     fields = {name: value for name, value in options.items() if value is not None}
     for name in ("dtypes", "clauses"):
         if isinstance(fields.get(name), str):
@@ -129,10 +129,10 @@ def _by_children(target: Target, request: Request, executor: Executor | None) ->
 def rerun(
     number: str, target: Target, problem: Any, before: Any = None, times: int = 1, **options: Any
 ) -> int:
-    """Run one clause on one problem, print how it is broken, and return 1 if it is.
+    """Run one clause on one problem, print its failure, and return 1 if it fails.
 
-    before: another problem, which the target is asked first of all, and is not probed then. times:
-    that the clause is run at most, until it is broken.
+    before: another problem that the target gets first, without probing. times: the clause is run at
+    most so often, until it fails.
     """
     request = requested(target, options)
     if before is not None:

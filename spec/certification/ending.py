@@ -1,8 +1,7 @@
-"""How a run of pytest ends: with which exit code, and what failed in any worker of pytest-xdist.
+"""The end of a pytest run: its exit code, and the failures of all workers of pytest-xdist.
 
-Workers cannot ask each other, and one of them is to explain what failed in all. So each one notes
-at its end what failed in it, in a folder that all share, and the one that sees the notes of all is
-the last.
+Workers cannot communicate, and one of them has to explain the failures of all. So each one writes
+its failures into a shared folder at its end, and the one that finds the files of all is the last.
 """
 
 import json
@@ -14,7 +13,7 @@ from typing import Any
 
 
 def exit_code(config: Any) -> int:
-    """That of all the rest of pytest's main function, as pytest has it."""
+    """The exit code of the rest of pytest's main function."""
     import pytest
 
     try:

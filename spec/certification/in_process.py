@@ -1,4 +1,4 @@
-"""A certificate in this process, of any program that it holds: a closure, or one made just now."""
+"""A certificate made in this process, also of a closure or a function defined at a prompt."""
 
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from spec.notation import Grade
 
 
 def judged_here(target: Target, request: Request) -> Certificate:
-    """The certificate of a target, each clause one after the other. Raises Unsuitable."""
+    """The certificate of a target, one clause after the other. Raises Unsuitable."""
     start, known = time.perf_counter(), hashes(target)
     examiner = Examiner.of(target, request)
     examiner.plan()
@@ -36,7 +36,7 @@ def judged_here(target: Target, request: Request) -> Certificate:
 
 
 def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Survey, list[Verdict]]:
-    """Every item of the survey, one after the other, as long as there is reason and time."""
+    """The verdicts on the survey's items, one after the other, as time and options allow."""
     request, notes, raising = examiner.request, list[str](), Raising(examiner)
     plan = Plan.of(survey.items, request, examiner.clauses)
     while plan.go_on():
@@ -54,7 +54,7 @@ def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Surve
 
 
 def _diagnosed(examiner: Examiner, survey: Survey, verdicts: Sequence[Verdict]) -> Diagnosis:
-    """Why clauses were violated, if there is something to explain."""
+    """The causes of failures, if there are any to explain."""
     failing = to_explain(examiner.request, survey, verdicts)
     return diagnosed(examiner, failing, granted(verdicts)) if failing else Diagnosis()
 

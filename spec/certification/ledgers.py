@@ -1,14 +1,14 @@
-"""A ledger: what targets were found to be, kept as data, and what is not so any more.
+"""A ledger: the results of targets, kept as data, and how they change.
 
-    library = "torch"                       # whose version counts, if no target says another
+    library = "torch"                       # whose version counts, if no target names another
     profile = "standard"                    # for all of them, as in pyproject.toml
 
     [targets.sdpa]
     target = "torch.nn.functional:scaled_dot_product_attention"
     budget = 60                             # seconds
 
-Its certificates, in short, are files in the folder beside it that has its name: `torch.toml` keeps
-`torch/sdpa.json`. What is said of causes stands with the target (`ledger.judgements`).
+Its certificates, in short, are files in the folder of the same name: `torch.toml` has
+`torch/sdpa.json`. Judgements of causes stand with the target (`ledger.judgements`).
 """
 
 import sys
@@ -40,8 +40,7 @@ HEAD = ("target", "verdict", "changes", "seconds")
 class Entry:
     """A target of a ledger.
 
-    library: the distribution that it is from; "" where no version counts. file: where its
-    certificate is kept.
+    library: its distribution; "" if no version counts. file: the file of its certificate.
     """
 
     name: str
@@ -52,11 +51,11 @@ class Entry:
 
     @cached_property
     def recorded(self) -> Certificate | None:
-        """What was found before. Raises Unsuitable where it cannot be read."""
+        """The recorded certificate, or None. Raises Unsuitable if it cannot be read."""
         return read(self.file) if self.file.exists() else None
 
     def differs(self, found: Certificate) -> Iterator[str]:
-        """A line for each thing that is not as the ledger has it."""
+        """Yield a line for each difference from the ledger."""
         if self.recorded is None:
             yield "nothing is recorded: --record writes it down"
         else:
@@ -66,7 +65,7 @@ class Entry:
 
 
 def entries(path: str) -> list[Entry]:
-    """Those of a ledger. Raises Unsuitable: it cannot be read, or something in it is no good."""
+    """The entries of a ledger. Raises Unsuitable if it cannot be read or is invalid."""
     file = Path(path)
     said = content(file)
     ours: dict[str, tuple[str, tuple[Judgement, ...]]] = {}
@@ -88,9 +87,9 @@ def entries(path: str) -> list[Entry]:
 
 
 def side_by_side(paths: Sequence[str]) -> tuple[Judged, ...]:
-    """The certificates of ledgers, with what is said of causes, and those in other files.
+    """The certificates of ledgers with judgements of causes, and those in other files.
 
-    Targets of which nothing is recorded are named on standard error. Raises Unsuitable: none is.
+    Targets without a record are named on standard error. Raises Unsuitable if none has one.
     """
     ledgers = [path for path in paths if path.endswith(".toml")]
     others = [path for path in paths if path not in ledgers]
@@ -106,16 +105,16 @@ def side_by_side(paths: Sequence[str]) -> tuple[Judged, ...]:
 
 
 def _judged(entry: Entry, recorded: Certificate) -> Judged:
-    """What a ledger says of a target."""
+    """The record of a target, with its judgements."""
     version = recorded.versions.get(entry.library, "")
     causes = tuple(vars(x) for x in entry.judgements)
     return Judged(entry.name, entry.library, version, recorded, causes)
 
 
 def held(paths: Sequence[str], only: Sequence[str], record: bool) -> int:
-    """Judge what ledgers name, and say what has changed: 0 nothing, 1 something, 3 interrupted.
+    """Test the targets of ledgers, and print changes: 0 none, 1 some, 3 interrupted.
 
-    only: of which targets; of all, where none is named. record: what is found is written down.
+    only: the names of targets to test; empty for all. record: write the results down.
     """
     wanted = [entry for path in paths for entry in entries(path)]
     names = [entry.name for entry in wanted]
@@ -138,7 +137,7 @@ def held(paths: Sequence[str], only: Sequence[str], record: bool) -> int:
 
 
 def _held(entry: Entry, record: bool) -> tuple[int, tuple[str, ...]]:
-    """Whether a target is as it was, and its row, once what has changed is told."""
+    """The exit code and the row of a target, after its changes are printed."""
     try:
         found = certified(entry.request, sys.stderr)
     except Unsuitable as reason:
@@ -162,6 +161,6 @@ def _library(written: Any, place: str) -> str:
 
 
 def _tables(written: Any) -> Mapping[str, dict[str, Any]]:
-    """The tables of targets; what is none is told by who reads them as such."""
+    """The tables of targets; others are left to `repository`, which reports them."""
     found = written if isinstance(written, dict) else {}
     return {name: x for name, x in found.items() if isinstance(x, dict)}

@@ -1,4 +1,4 @@
-"""What the options of the command line accept, as tables: `attention-spec list TOPIC`."""
+"""The values of the command line's options, as tables: `attention-spec list TOPIC`."""
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,7 @@ Rows = Iterator[tuple[str, str]]  # a word, and what it means or accepts
 
 
 def listed(topic: str | None) -> str:
-    """The table of one topic, or of all under headings. Raises Unsuitable: no such topic."""
+    """The table of one topic, or of all under headings. Raises Unsuitable for another topic."""
     topic = "conditions" if topic == "features" else topic  # as a certificate in JSON calls them
     if topic is None:
         return "\n\n".join(f"{name}\n{_table(rows())}" for name, rows in TOPICS.items())
@@ -29,7 +29,7 @@ def listed(topic: str | None) -> str:
 
 
 def versions() -> str:
-    """Those of the package ("none" if it is not installed), the specification, and Python."""
+    """The versions of the package ("none" if not installed), the specification, and Python."""
     package = "attention-spec"
     found = known([package])
     return f"{package} {found[package]}, specification {CURRENT}, python {found['python']}"

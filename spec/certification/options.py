@@ -108,7 +108,7 @@ def add_stops(parser: argparse.ArgumentParser) -> None:
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
-    """Add the options of what is written, beside the report that is printed."""
+    """Add the options for files, which are written in addition to the printed report."""
     add = parser.add_argument_group("what is written").add_argument
     add("--json", metavar="FILE", help="write the certificate as JSON")
     page = "write it as a page, with counterexamples drawn and clauses as mathematics"

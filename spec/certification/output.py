@@ -8,9 +8,9 @@ from typing import Any, TextIO
 
 
 class Output:
-    """A stream that drops what nobody reads any more, instead of raising BrokenPipeError.
+    """A stream that drops text that nobody reads any more, instead of BrokenPipeError.
 
-    An exit code is a verdict: a run must end with the same one, whoever reads what it prints.
+    An exit code is a verdict: a run must end with the same one, whether or not its output is read.
     """
 
     def __init__(self, stream: TextIO) -> None:

@@ -1,7 +1,8 @@
 """Problems that broke a clause, in a database that campaigns share: by target, clause and dtype.
 
-It is Hypothesis's, a folder or a server. An entry is a word that draws the problem again, and the
-specification by which it does. What no longer breaks its clause is told so, once, and forgotten.
+The database is Hypothesis's, in a folder or on a server. An entry has the word that draws the
+problem again, and the version of the specification for which it does. An entry that no longer
+breaks its clause is reported once, and removed.
 """
 
 import json
@@ -35,14 +36,14 @@ class Remembered:
     entries: "ExampleDatabase"
 
     def keep(self, target: str, verdict: Verdict) -> None:
-        """Remember the problem that broke a clause, if one did that is not known to break it."""
+        """Store the problem that broke a clause, if there is a new one."""
         key = _key(target, verdict.clause, verdict.dtype)
         if verdict.outcome == "violated" and len([*self.entries.fetch(key)]) < MOST:
             for word in verdict.drawn:
                 self.entries.save(key, _entry(word))
 
     def words(self, target: str, number: str, dtype: str) -> tuple[list[str], int]:
-        """The words that are known, and how many of another specification are forgotten."""
+        """The known words, and how many of other specifications are removed."""
         key, found, stale = _key(target, number, dtype), [], 0
         for entry in sorted(self.entries.fetch(key)):
             word = _word(entry)
@@ -54,7 +55,7 @@ class Remembered:
         return found, stale
 
     def told(self, target: str, verdicts: Iterable[Verdict]) -> Iterator[str]:
-        """What came of old problems, in lines; what breaks nothing any more is forgotten."""
+        """Yield a line for each old problem; those that break nothing are removed."""
         for verdict in verdicts:
             place = f"{verdict.clause} {verdict.dtype}"
             if verdict.outcome == "crashed":
@@ -70,7 +71,7 @@ class Remembered:
 
 
 def database(where: str) -> Remembered:
-    """What is remembered at a folder or a server. Raises Unsuitable."""
+    """The database in a folder or on a server. Raises Unsuitable."""
     if not where.startswith(REDIS):
         from hypothesis.database import DirectoryBasedExampleDatabase
 
@@ -92,7 +93,7 @@ def database(where: str) -> Remembered:
 
 
 def replays(known: Remembered, request: Request) -> tuple[Request | None, int]:
-    """The request that puts what is known again, if anything is, and how many are forgotten."""
+    """The request that tests known problems, if there are any, and how many are removed."""
     found, stale = dict[str, tuple[str, ...]](), 0
     for number in resolved(request.specification):
         for dtype in request.dtypes or DTYPES:
@@ -116,7 +117,7 @@ def _entry(word: str) -> bytes:
 
 
 def _word(entry: bytes) -> str | None:
-    """What an entry draws by this specification, if it is one of it."""
+    """The word in an entry of this specification; None for another one."""
     try:
         written = json.loads(entry)
         return str(written["problem"]) if written["specification"] == edition() else None

@@ -1,4 +1,4 @@
-"""Targets by name, as a repository keeps them in its pyproject.toml.
+"""Targets by name, as a repository lists them in its pyproject.toml.
 
     [tool.attention-spec]
     profile = "quick"                            # for all targets
@@ -10,9 +10,9 @@
     [tool.attention-spec.targets.attend.deviations]
     C14 = "the kernel multiplies by the scale after masking"
 
-Keys are the fields of a request, with - or _ in their names, but for `specification`: a repository
-that is judged does not name the clauses that it is held to. What is written for one target goes
-before what is for all, and what is asked beside the file before both; tables are added up.
+Keys are the fields of a request, with - or _ in their names, except `specification`: a repository
+does not choose the clauses that it is tested with. The keys of one target override those of all
+targets, and options of the command line override both. Tables are merged.
 """
 
 import os
@@ -61,11 +61,11 @@ KEYS = {
 
 
 def requests(name: str | None, asked: Table) -> dict[str, Request]:
-    """What is to be judged, by name: all targets of the repository, one, or what is written out.
+    """The requests by name: of all targets in the repository, of one, or of a named target.
 
-    name: `module:name` or `path/to/file.py:name`, a name in the table, or None for all.
-    asked: fields of a request, which go before those that are written.
-    Raises Unsuitable: nothing to judge, or anything in the file that is no good.
+    name: `module:name` or `path/to/file.py:name`, a name in the table, or None for all. asked:
+    fields of a request, which override those in the file. Raises Unsuitable if there is no target,
+    or if the file is invalid.
     """
     if name is not None and ":" in name:
         return {name: requested(name, asked)}
@@ -83,7 +83,7 @@ def requests(name: str | None, asked: Table) -> dict[str, Request]:
 
 
 def content(file: Path) -> dict[str, Any]:
-    """What a file of TOML says. Raises Unsuitable: it cannot be read, or is none."""
+    """The content of a TOML file. Raises Unsuitable if it cannot be read, or is invalid."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -93,7 +93,7 @@ def content(file: Path) -> dict[str, Any]:
 
 
 def _section() -> tuple[Path | None, Table]:
-    """The next file, from here upwards, that has the section, and the section."""
+    """The nearest file, from here upwards, that has the section, and the section."""
     for folder in (here := Path.cwd(), *here.parents):
         file = folder / FILE
         if not file.is_file():
@@ -105,10 +105,10 @@ def _section() -> tuple[Path | None, Table]:
 
 
 def targets(file: Path, section: Table, place: str, tables: str) -> dict[str, Table]:
-    """The fields of each request that a file names, all of them checked.
+    """The fields of each request in a file, all of them checked.
 
-    section: what it says, at a place in it. tables: what those of targets are called.
-    Raises Unsuitable: there are none, or something is no good.
+    section: the content at `place` in the file. tables: the name of the tables of targets. Raises
+    Unsuitable if there are no targets, or if a value is invalid.
     """
     shared = {key: value for key, value in section.items() if key != "targets"}
     common = _fields(shared, place, file.parent)
@@ -129,7 +129,7 @@ def targets(file: Path, section: Table, place: str, tables: str) -> dict[str, Ta
 
 
 def _fields(table: Table, place: str, folder: Path) -> dict[str, Any]:
-    """What a table says of a request. Raises Unsuitable: no such key, or no such value."""
+    """The fields of a request in a table. Raises Unsuitable for an unknown key or value."""
     found = {}
     for key, value in table.items():
         name = key.replace("-", "_")
@@ -146,21 +146,21 @@ def _fields(table: Table, place: str, folder: Path) -> dict[str, Any]:
 
 
 def _is_path(name: str, value: Any, folder: Path) -> bool:
-    """Whether a value is a path from the folder of its file, and not the name of something."""
+    """Whether a value is a path from the folder of its file, and not a name."""
     if name == "description":
         return value.endswith(".toml") or (folder / value).is_file()
     return name == "target" and IN_FILE in value
 
 
 def _unknown(key: str) -> str:
-    """Why a key cannot be written in a file."""
+    """The reason why a key is not allowed in a file."""
     if key == "specification":
         return "specification is an option of the command line, and no key of a file"
     return str(unknown("key", key, KEYS))
 
 
 def _check(fields: Table, place: str) -> None:
-    """Raises Unsuitable, with the place, for what can be seen before anything is judged."""
+    """Raise Unsuitable, with the place, for errors that can be found without a test."""
     if ":" not in fields.get("target", ""):
         raise Unsuitable(f"{place}.target: write module:name or path/to/file.py:name")
     try:
@@ -175,12 +175,12 @@ def _check(fields: Table, place: str) -> None:
 
 
 def request_of(fields: Table) -> Request:
-    """The request that has these fields, its target among them. Raises Unsuitable."""
+    """The request with these fields, its target among them. Raises Unsuitable."""
     return requested(fields["target"], {k: x for k, x in fields.items() if k != "target"})
 
 
 def _added(first: Table, then: Table) -> dict[str, Any]:
-    """Both, the latter going before the former, and tables added up."""
+    """Both tables merged; the second one overrides the first."""
     both = {
         name: {**first[name], **then[name]}
         for name in first.keys() & then.keys()

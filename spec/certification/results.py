@@ -1,4 +1,4 @@
-"""What came of each target, in the forms that CI reads: a JUnit file, annotations, a summary."""
+"""The results of targets in the forms that CI reads: a JUnit file, annotations, a summary."""
 
 import os
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class Results:
 
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
-        """Note why there is no certificate, if there is none, and raise that: Unsuitable."""
+        """Note the reason if there is no certificate, and raise it again: Unsuitable."""
         try:
             yield
         except Unsuitable as reason:
@@ -38,7 +38,7 @@ class Results:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Write and print all of it at the end, of whatever there is by then. Raises Unsuitable."""
+        """Write and print all results at the end, also after an error. Raises Unsuitable."""
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""What is asked for: a request, as a person states it, and how thorough each profile is."""
+"""The options of a certification: a request, and how thorough each profile is."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ STOPS = ("fail_fast", "isolate")  # when a run stops, and whether it goes on aft
 class Profile:
     """How thorough a certification is.
 
-    examples: for a clause of effort 1, in one dtype. reduction: seconds for making
-    counterexamples smaller, all of them together. patience: seconds after which a
-    target that has not come back from a call counts as hanging, `COMPILING` times as many where it
-    compiles. diagnosis: seconds for finding causes, for which so many problems are `drawn` in each
-    format. palette, programs: of a target that compiles: of how many shapes it is asked some, and
-    how many programs that may cost; further: the share of them for each format after the first.
+    examples: problems for a clause of effort 1, in one dtype. reduction: seconds for making all
+    counterexamples smaller. patience: seconds after which a call of the target counts as hanging,
+    `COMPILING` times as many if it compiles. diagnosis: seconds for finding causes; drawn: the
+    problems for that in each format. palette, programs: the shapes on which a target that compiles
+    is tested, and the programs that they may cost; further: the share of them for each format after
+    the first.
     """
 
     name: Reach
@@ -129,7 +129,7 @@ class Request:
     specification: str = f"{NAME}:CLAUSES"
 
     def to_json(self) -> dict[str, Any]:
-        """The request as JSON has it."""
+        """The request as JSON."""
         return {n: dict(x) if isinstance(x, Mapping) else x for n, x in vars(self).items()}
 
     @staticmethod
@@ -140,7 +140,7 @@ class Request:
 
     @property
     def thoroughness(self) -> Profile:
-        """The profile, with the seconds that this request has for a call and for causes."""
+        """The profile, with this request's seconds for a call and for causes."""
         profile = PROFILES[self.profile]
         patience = self.call_timeout or profile.patience
         diagnosis = self.diagnosis_timeout or profile.diagnosis
@@ -148,13 +148,13 @@ class Request:
 
     @property
     def asked(self) -> Mapping[str, Any]:
-        """What is not as it is by default, of all but the target."""
+        """The options that differ from their defaults, except the target."""
         usual = Request(self.target)
         return {name: x for name, x in vars(self).items() if x != getattr(usual, name)}
 
     @property
     def multiples(self) -> Mapping[str, int]:
-        """Of what number lengths and widths are declared to be multiples, if they are."""
+        """The declared divisors of lengths and widths, if there are any."""
         return {name: getattr(self, name) for name in MULTIPLES if name in self.asked}
 
     def command(self) -> str:
@@ -175,7 +175,7 @@ class Request:
 
 
 def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:
-    """Raises Unsuitable: what its kind does not leave open, or a choice that there is not."""
+    """Raise Unsuitable for an unknown convention, or an unknown choice."""
     for name, value in {**record.conventions, **declared}.items():
         if not record.choices:
             raise Unsuitable(f"--convention {name}={value}: there is none for {record.name}")
@@ -185,7 +185,7 @@ def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:
 
 
 def _other_convention(record: Subject, name: str) -> Unsuitable:
-    """The error for a convention that the kind of a target does not have: who has it, if any."""
+    """The error for a convention of another kind of target; it names these kinds."""
     has = [kind.noun for kind in KINDS.values() if name in kind.truth().choices]
     if not has:
         return unknown("convention", name, record.choices)
@@ -195,10 +195,9 @@ def _other_convention(record: Subject, name: str) -> Unsuitable:
 
 
 def with_definition(request: Request, clauses: Mapping[str, Clause], definition: str) -> Request:
-    """The request, the definition's clause put last where its selection has left it out.
+    """The request, with the definition's clause added last if the selection omits it.
 
-    Whoever selects a clause wants to know whether it holds of what is one of its kind, and not
-    to hear that the certificate is incomplete; but first of all about what he selected.
+    Without the definition, a certificate would be incomplete; the selected clauses come first.
     """
     wanted, first = request.clauses, clauses.get(definition)
     if wanted is None or first is None or any(_fits(first, word) for word in wanted):
@@ -220,7 +219,7 @@ def selected(clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None) -> t
 def concerning(
     clauses: Mapping[str, Clause], wanted: tuple[str, ...] | None, about: str
 ) -> Mapping[str, Clause]:
-    """Of the clauses selected, by number, which are all to be about one kind of subject.
+    """The selected clauses about one kind of subject, by number.
 
     Raises Unsuitable for a name that fits none of them.
     """

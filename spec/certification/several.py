@@ -1,4 +1,4 @@
-"""Several targets, one after another: those that are not certified in full, and a table of all."""
+"""Several targets, one after another: the reports of those that fail, and a table of all."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ HEAD = ("target", "verdict", "holds", "violated", "should", "seconds")
 
 
 def judged(requests: Mapping[str, Request], folder: Path | None, results: Results) -> int:
-    """Print what came of each request, and return the worst exit code of a single one.
+    """Print the results of each request, and return the worst exit code of a single one.
 
-    folder: where the report of each is put, in a folder of its name. results: takes all of them.
+    folder: each report goes to a subfolder with its name. results: takes all of them.
     """
     rows: list[tuple[str, ...]] = [HEAD]
     codes = [0]
@@ -34,7 +34,7 @@ def judged(requests: Mapping[str, Request], folder: Path | None, results: Result
 def _judged(
     name: str, request: Request, folder: Path | None, results: Results
 ) -> tuple[int, tuple[str, ...]]:
-    """The exit code of one request and its row, once its certificate is told."""
+    """The exit code of one request, and its row, after its report is printed."""
     try:
         with results.of(name):
             certificate = certified(request, sys.stderr)
@@ -49,7 +49,7 @@ def _judged(
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> str:
-    """Words to the left and figures to the right; what is longer than a verdict has the line."""
+    """Words at the left and figures at the right; a long cell has the rest of the line."""
     figured = [row for row in rows if len(row) == len(rows[0])]
     name = max(len(row[0]) for row in rows)
     words = max(len(row[1]) for row in figured)

@@ -1,6 +1,6 @@
-"""The process that is to load a target, started before this one has imported what it needs itself.
+"""The process that will load a target, started before this one has imported its own modules.
 
-To import takes both as long, and they do it at the same time. So this module imports little.
+Both need time to import, and do it at the same time. So this module imports little.
 """
 
 import atexit
@@ -26,8 +26,8 @@ BUILDERS = "TORCHINDUCTOR_COMPILE_THREADS"  # more than one are processes, which
 class Started:
     """A worker that waits for its request.
 
-    shared: the file in which it writes down what it is asked, and orders: to copy itself, where
-    there are such.
+    shared: the file for descriptions of calls. orders: the socket for orders to fork. Both may be
+    None.
     """
 
     process: subprocess.Popen[str]
@@ -37,7 +37,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a target is found that was named elsewhere: from a folder, and in others."""
+    """The place of a target that was named on another machine: its folder, and import paths."""
 
     folder: str
     paths: tuple[str, ...]
@@ -48,22 +48,22 @@ _programs: list[str] = []  # where they are kept, as long as this process lives
 
 
 def ahead() -> None:
-    """Start the first worker, whoever will want it."""
+    """Start the first worker before it is needed."""
     _ahead.append(first())
 
 
 def taken(place: Place | None = None) -> Started:
-    """The worker that was started ahead, or another one."""
+    """The worker that was started ahead, or a new one."""
     return _ahead.pop() if _ahead and place is None else first(place)
 
 
 def messages() -> tuple[socket.socket, socket.socket]:
-    """Two ends between which one message stays apart from the next."""
+    """Two connected sockets that keep messages apart."""
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
 def first(place: Place | None = None) -> Started:
-    """A worker that can be told to copy itself."""
+    """A worker that can be ordered to fork."""
     shared = tempfile.TemporaryFile() if os.name == "posix" else None  # noqa: SIM115
     ours, theirs = messages() if sys.platform == "linux" else (None, None)
     handles = (x.fileno() for x in (shared, theirs) if x is not None)
@@ -74,7 +74,7 @@ def first(place: Place | None = None) -> Started:
 
 
 def dismiss() -> None:
-    """End who was started ahead, and is wanted by nobody."""
+    """End the worker that was started ahead, if it was not used."""
     for one in _ahead:
         one.process.kill()
         one.process.communicate()
@@ -85,7 +85,7 @@ def dismiss() -> None:
 
 
 def started(*handles: int, place: Place | None = None) -> subprocess.Popen[str]:
-    """A worker that is told which handles are for what it shares with this process."""
+    """A worker that gets the handles of what it shares with this process."""
     folder = place.folder if place is not None and os.path.isdir(place.folder) else None
     paths = dict.fromkeys([*sys.path, *(() if place is None else place.paths)])
     environment = {
@@ -113,7 +113,7 @@ def started(*handles: int, place: Place | None = None) -> subprocess.Popen[str]:
 
 
 def _sharing_programs() -> dict[str, str]:
-    """Where workers of a run find what others of it compiled, unless a person says where."""
+    """The cache that workers of a run share for compiled programs, unless one is set."""
     if CACHE in os.environ:
         return {}
     if not _programs:

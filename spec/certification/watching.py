@@ -1,11 +1,11 @@
-"""A process that a target may end at any time, as by `os._exit(0)`, and who notices it.
+"""A process that a target may end at any time, as by `os._exit(0)`, and a watcher.
 
-Nothing in the process itself can: no handler runs. So what has an exit code to tell, `pytest
---implementation`, is run in a copy of the process, and told by the process that is left (`apart`).
-Who calls `certify` from Python wants his own function judged in his own process, with all that it
-holds; there another process watches that only writes a line (`watched`): the exit code is that
-which the target chose. A target that writes to these pipes deceives both, as it could all else in
-the process that it runs in: `certify` on the command line is for targets that nobody trusts.
+The process itself cannot notice this: no handler runs. So `pytest --implementation`, whose exit
+code is a result, runs in a fork of the process, and the remaining process reports the exit code
+(`apart`). A user who calls `certify` in Python wants the function tested in the same process, with
+all its state. There, another process watches and prints a line (`watched`), but the exit code is
+the one that the target chose. A target that writes to these pipes deceives both, as it could change
+all else in its process: `certify` on the command line is for targets that nobody trusts.
 """
 
 import atexit
@@ -34,9 +34,9 @@ _watcher: list[tuple[int, subprocess.Popen[bytes]]] = []  # of which process, an
 
 
 def apart(run: Callable[[], int]) -> int:
-    """The exit code of what is run in a copy of this process; 3, and a line, if it has no end.
+    """The exit code of a function that runs in a fork; 3, with a line, if it does not return.
 
-    Where processes cannot be copied it is run in this one.
+    If the process cannot be forked, the function runs in it.
     """
     if sys.platform != "linux":
         return run()
@@ -63,7 +63,7 @@ def apart(run: Callable[[], int]) -> int:
 
 
 def _told(run: Callable[[], int], writes: int) -> NoReturn:
-    """Run it, tell its exit code, and be gone."""
+    """Run it, report its exit code, and end."""
     end_with_parent()
     code = b"%d" % run()
     sys.stdout.flush()
@@ -74,7 +74,7 @@ def _told(run: Callable[[], int], writes: int) -> NoReturn:
 
 @contextmanager
 def _passing_on(copy: int) -> Iterator[None]:
-    """Leave an interrupt to the copy, which hears it as well, and hand on who ends this process."""
+    """Leave interrupts to the fork, which gets them too, and pass other signals on."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: os.kill(copy, signal.SIGTERM))
@@ -87,7 +87,7 @@ def _passing_on(copy: int) -> Iterator[None]:
 
 @contextmanager
 def watched(name: str) -> Iterator[None]:
-    """Have a line on standard error if this process ends before what is done here."""
+    """Print a line on standard error if this process ends within the context."""
     _tell(f"+{ascii(name)[1:-1]}\n")
     try:
         yield
@@ -96,7 +96,7 @@ def watched(name: str) -> Iterator[None]:
 
 
 def _tell(line: str) -> None:
-    """Tell the watcher of this process, which is started when it is first told something."""
+    """Send a line to the watcher of this process, which is started by the first one."""
     if not _watcher or _watcher[0][0] != os.getpid():
         words = [sys.executable, "-I", "-S", "-c", NOTICES]
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
@@ -109,6 +109,6 @@ def _tell(line: str) -> None:
 
 
 def _dismiss(process: subprocess.Popen[bytes], owner: int) -> None:
-    """Let the watcher go, at the end of the process that it watches."""
+    """End the watcher, at the end of the process that it watches."""
     if os.getpid() == owner:
         process.communicate()

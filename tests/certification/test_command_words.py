@@ -119,6 +119,51 @@ def test_clauses_are_found_by_words_of_their_text():
     assert here.run("clauses", "nobody", "writes", "this").returncode == 2
 
 
+def numbers(*words):
+    """The clauses that a search prints, and those that it only mentions."""
+    printed, _, also = here.run("clauses", *words).stdout.partition("also in the text of ")
+    return {*re.findall(r"^([A-Z]\d+) ", printed, re.M)}, {*re.findall(r"[A-Z]\d+", also)}
+
+
+def test_a_search_finds_each_form_of_a_word_and_clauses_whose_reasons_have_it():
+    rolling = numbers("rolling")
+    assert {"C24", "C41", "C42", "C43"} <= rolling[0]  # rolled back; rolling caches
+    assert rolling == numbers("rolled") == numbers("rolls")
+    named, mentioned = numbers("overwrites")
+    assert mentioned >= {"W19"}, "its reason has another form of the word"
+    assert not named & mentioned
+
+
+def test_the_clauses_that_must_reject_a_known_bug_are_listed():
+    done = here.run("clauses", "bug-7")
+    assert done.stdout.startswith("BUG-07: Sliding window ignored on one code path\n")
+    bugs = {
+        (about, x.name)
+        for about, kind in KINDS.items()
+        for x in kind.mistakes.values()
+        if x.incident == "BUG-07"
+    }
+    wanted = {n for n, x in CLAUSES.items() if {(x.about, y) for y in x.catches} & bugs}
+    assert wanted
+    assert numbers("BUG-07")[0] == wanted
+    caught = {n for n, x in CLAUSES.items() if "drops_the_row_term" in x.catches}
+    assert numbers("drops_the_row_term")[0] == caught
+
+
+@pytest.mark.parametrize(
+    ("word", "words"),
+    [
+        ("BUG-99", "unknown class of bugs 'BUG-99': there are BUG-01 to BUG-46"),
+        ("BUG-34", "no known bugs. The bug is in the compiler"),
+        ("text-classifier", "Its bug is `shows_the_mean_for_every_head` of BUG-37."),
+    ],
+)
+def test_a_class_without_clauses_has_an_error_that_says_why(word, words):
+    done = here.run("clauses", word)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+
+
 @pytest.mark.parametrize("topic", TOPICS)
 def test_what_options_accept_is_listed(topic):
     lines = here.run("list", topic).stdout.splitlines()

@@ -210,7 +210,7 @@ def test_what_cannot_be_read_is_told_in_one_line_on_the_command_line(ledger):
     for words, reason in [
         (("ledger", "none.toml"), "none.toml cannot be read: No such file or directory"),
         (("ledger", "mine.toml", "--only", "y"), "unknown target 'y': choose from mine"),
-        (("ledger", "mine.toml"), "mine/mine.json is no certificate: KeyError"),
+        (("ledger", "mine.toml"), "mine/mine.json is no certificate: it has no verdicts"),
     ]:
         done = run(*words, cwd=ledger)
         assert (done.returncode, done.stderr) == (2, f"error: {reason}\n")

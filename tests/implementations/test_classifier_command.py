@@ -175,7 +175,7 @@ def test_pictures_need_matplotlib_and_the_rest_needs_more(capsys, monkeypatch):
     refused(capsys, "matplotlib cannot be found")
     monkeypatch.setattr(door, "find_spec", lambda name: None if name == "tokenizers" else name)
     assert door.main() == 2
-    refused(capsys, "tokenizers cannot be found: pip install 'attention-spec[classifier]'")
+    refused(capsys, "tokenizers cannot be found: pip install tokenizers")
 
 
 def test_all_files_are_written_or_none(tmp_path):

@@ -1,6 +1,7 @@
 """Pages as people ask for them: in a process of its own, with what they may get wrong."""
 
 import os
+import shutil
 
 import pytest
 
@@ -13,7 +14,7 @@ WITHOUT = (
     "import sys; sys.modules['jinja2'] = None; from spec.certification.command_line import main; "
     "sys.exit(main(sys.argv[1:]))"
 )
-REASON = "error: pages need Jinja2: pip install 'attention-spec[html]'\n"
+REASON = "error: pages need Jinja2: pip install jinja2\n"
 
 
 @pytest.mark.parametrize(
@@ -53,11 +54,24 @@ def test_compare_writes_a_table_and_pages(tmp_path, judged_once):
     assert "when not" in folder.stdout
 
 
+def test_compare_leaves_out_files_of_a_folder_that_are_no_certificates(tmp_path, judged_once):
+    """A campaign keeps its settings with its certificates."""
+    _, kept = judged_once("tests.targets:elementwise")
+    shutil.copy(kept, tmp_path / "0.json")
+    (tmp_path / "campaign.json").write_text('{"targets": [], "edition": "1"}')
+    done = run("compare", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == f"left out, as no certificates: {tmp_path / 'campaign.json'}\n"
+    assert [x for x in done.stdout.splitlines() if x.startswith("0  tests  not certified")]
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
         (("compare", "{kept}"), "compare takes two certificates, or a folder of them"),
         (("compare", "{empty}"), "holds no certificate"),
+        (("compare", "{others}"), "holds no certificate"),
+        (("compare", "{others}/campaign.json", "--html", "{page}"), "it has no verdicts"),
         (("compare", "{broken}", "--html", "{page}"), "is no certificate"),
         (("compare", "nowhere.json", "--html", "{page}"), "cannot be read"),
         (("compare", "{kept}", "--html", os.sep), "cannot be written"),
@@ -69,11 +83,13 @@ def test_compare_writes_a_table_and_pages(tmp_path, judged_once):
 )
 def test_bad_input_is_one_line_and_nothing_is_half_written(words, reason, tmp_path, judged_once):
     _, kept = judged_once("tests.targets:elementwise")
-    folder, empty, broken = (tmp_path / x for x in ("out", "empty", "broken"))
-    empty.mkdir()
-    broken.mkdir()
-    (broken / "x.json").write_text("{}")
-    places = {"kept": kept, "empty": empty, "broken": broken, "page": folder / "p.html"}
+    folder = tmp_path / "out"
+    places = {x: tmp_path / x for x in ("empty", "broken", "others")}
+    for place in places.values():
+        place.mkdir()
+    (places["broken"] / "x.json").write_text('{"verdicts": []}')
+    (places["others"] / "campaign.json").write_text('{"seeds": []}')
+    places |= {"kept": kept, "page": folder / "p.html"}
     done = run(*(x.format(**places) for x in words), cwd=tmp_path)
     assert done.returncode == 2, done.stdout
     assert reason in done.stderr

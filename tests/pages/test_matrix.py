@@ -186,4 +186,4 @@ def test_a_library_is_told_by_the_target(right, command, library):
 def test_what_is_no_certificate_is_said(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(Unsuitable, match="is no certificate"):
-        gathered([str(tmp_path)])
+        gathered([str(tmp_path / "x.json")])

@@ -34,7 +34,9 @@ PAGES = (
 )
 SEARCHED = {  # what is searched for, and a page that must be among the first results
     "fully masked": "conventions/fully-masked.html",
+    "fully masked query": "glossary.html",
     "rolling cache": "glossary.html",
+    "soft-cap": "glossary.html",
     "NaN": "clauses/M18.html",
     "M6": "clauses/M6.html",
     "divides_by_width": "bugs/attention/divides_by_width.html",

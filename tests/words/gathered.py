@@ -16,19 +16,18 @@ from tests.walked import ROOT, statements
 
 FOLDERS = ("attention_spec", "docs", "examples", "implementations", "oracles", "spec")
 GENERATED = "implementations/ledger/matrix.md"  # from ledgers and certificates
-INTERNAL = "spec/certification/"  # only what it prints is read, and the docstrings of these
-REWRITTEN = tuple(
-    f"{INTERNAL}{name}.py"
-    for name in (
-        "diagnosing/mending",
-        "explaining/script",
-        "judging/examiner",
-        "ledger/remarks",
-        "target/loading",
-        "target/probing",
-        "target/recognising",
-    )
-)
+WAITING = {  # of the engine: modules whose docstrings are still to be rewritten, by folder
+    "": "command_line progress",
+    "diagnosing": "besides diagnosis evidence experiments leads memory narrower outside raising "
+    "search separating table telling",
+    "explaining": "again derived likewise looping plain relation summing tape touching",
+    "target": "cost declared deviations fitting following recorded shipping versions ward",
+}
+UNREAD = {
+    "/".join(filter(None, ("spec/certification", folder, f"{name}.py")))
+    for folder, names in WAITING.items()
+    for name in names.split()
+}
 LEDGER = "implementations/ledger/"
 EXAMPLES = ("implementations/", "oracles/")  # of their strings only messages are read
 
@@ -72,8 +71,7 @@ def texts(path: str, source: str) -> Iterator[str]:
         tree = ast.parse(source)
         program = path.startswith(EXAMPLES) and not path.startswith(LEDGER)
         yield from messages(tree) if program else constants(tree)
-        waiting = path.startswith(INTERNAL) and path not in REWRITTEN
-        yield from () if waiting else docstrings(tree)
+        yield from () if path in UNREAD else docstrings(tree)
 
 
 def page(text: str) -> Iterator[str]:

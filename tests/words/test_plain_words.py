@@ -82,10 +82,17 @@ def test_the_file_is_read(path: str) -> None:
     assert any(sentence.path == path for sentence in sentences())
 
 
-def test_docstrings_of_rewritten_files_are_read() -> None:
-    assert {*gathered.REWRITTEN} <= {*gathered.paths()}
-    (first, *_) = gathered.docstrings(ast.parse((ROOT / gathered.REWRITTEN[0]).read_text()))
+def test_docstrings_of_the_engine_are_read() -> None:
+    path = "spec/certification/isolation/guard.py"
+    (first, *_) = gathered.docstrings(ast.parse((ROOT / path).read_text()))
     assert first.partition(": ")[0] in [text.partition(": ")[0] for _, text in sentences()]
+
+
+def test_what_waits_to_be_rewritten_has_a_banned_turn() -> None:
+    """So that the list only gets shorter."""
+    for path in sorted(gathered.UNREAD):
+        read = gathered.docstrings(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+        assert problems(gathered.cut(path, read))[0], f"{path} is rewritten: take it off the list"
 
 
 def named(value: object) -> str:

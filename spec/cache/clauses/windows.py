@@ -1,4 +1,4 @@
-"""Section C, continued. A cache with a window discards only keys that no later token needs.
+"""Section C, continued. A rolling cache discards only keys that no later token needs.
 
 With a window, a token attends to its own key and the W - 1 before it. A cache may discard the
 others, and most do: keys lie in a ring of W positions, where each key is overwritten by the one

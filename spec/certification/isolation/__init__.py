@@ -1,1 +1,1 @@
-"""Targets in processes of their own, so that a crash is a verdict."""
+"""Targets in child processes, so that a crash of a target is a verdict."""

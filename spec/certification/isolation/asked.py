@@ -1,7 +1,8 @@
-"""What a process was asked last, for whoever finds it dead or silent.
+"""The last call that a process made of the target, so that its parent can report it.
 
-Before each call it is written down in memory that parent and children share, each in a place of
-its own, over what was asked before: to tell it through a pipe would take several times as long.
+Before each call, the process writes a description of it into memory that parent and children share.
+Each child has a slot of its own there, and overwrites its last entry. A pipe would take several
+times as long.
 """
 
 import mmap
@@ -16,7 +17,7 @@ PLACES = 1024  # more children than are at work at the same time
 
 
 class Asked:
-    """The memory, which is a file that a parent shares with its children."""
+    """The shared memory: a file that a parent shares with its children."""
 
     def __init__(self, file: IO[bytes]) -> None:
         file.truncate(SIZE * PLACES)
@@ -32,7 +33,7 @@ class Asked:
         self._shared[start : start + len(text)] = text
 
     def last(self, place: int) -> str:
-        """What was written there; nothing where nothing was."""
+        """The last entry of a slot; empty if there is none."""
         start = place % PLACES * SIZE
         text, _, _ = self._shared[start : start + SIZE].partition(b"\0")
         return text.decode(errors="replace")

@@ -1,10 +1,11 @@
-"""Work that an executor has done: in other processes, it may be on other machines.
+"""Work in the processes of an executor, which may be on other machines.
 
-It is given batches of items, the longest first, and a few more than it has workers, so that nobody
-waits. What comes back is what children at home would have said, in whatever order. A batch is lost
-where its worker dies, the connection breaks, or nothing at all comes back for longer than a target
-may take: then it is given to another one; what is lost again is judged at home, and so is all the
-rest where an executor is broken, or fails time and again. A note says so.
+The executor gets batches of items, the longest first, and a few more batches than it has workers,
+so that no worker waits. The results are the same as from child processes here, in any order. A
+batch is lost if its worker dies, if the connection breaks, or if no result arrives for longer than
+a target may take. A lost batch is submitted once more, and after a second loss its items are judged
+here. All remaining items are judged here if the executor is broken or fails repeatedly. A note in
+the certificate reports this.
 """
 
 import os
@@ -40,7 +41,7 @@ LEAST, MOST = 150, 600  # problems in a batch
 
 @dataclass(eq=False)
 class Batch:
-    """Items that are away, how each is to be run, and what will come of them."""
+    """Items that an executor has, how to run each of them, and the future of their results."""
 
     items: Mapping[Item, How]
     future: Future[Any]
@@ -48,7 +49,7 @@ class Batch:
 
 
 class Away:
-    """What an executor is given. out: the batches that it has. over: it is given no more."""
+    """The batches that an executor has (`out`). over: it gets no more batches."""
 
     def __init__(self, executor: Executor, request: Request) -> None:
         self.executor, self.request = executor, request
@@ -66,11 +67,11 @@ class Away:
             self._submit(None, ())
 
     def leaves(self, item: Item) -> bool:
-        """Whether an item is to be judged at home."""
+        """Whether an item has to be judged here."""
         return self.over or self.lost[item] >= TWICE
 
     def hand_out(self, bench: Workbench, survey: Survey) -> None:
-        """Give it as many items that wait as it can have."""
+        """Submit as many waiting items as the executor can take."""
         crashes = [asdict(crash) for crash in bench.lost]
         known = {"probed": bench.probed, "crashes": crashes, "versions": dict(survey.versions)}
         while not self.over and len(self.out) < AHEAD * self.width:
@@ -85,7 +86,7 @@ class Away:
             self._send(Batch(asked, future), bench.crew.messages)
 
     def back(self, batch: Batch, bench: Workbench) -> None:
-        """Have what came of a batch noted; what came to nothing waits again. Raises Interfered."""
+        """Record the results of a batch; lost items wait again. Raises Interfered."""
         if batch not in self.out:  # nobody waits for it any more
             return
         error = None if batch.future.cancelled() else batch.future.exception()
@@ -112,7 +113,7 @@ class Away:
             self._look()
 
     def overdue(self, bench: Workbench) -> bool:
-        """Whether nothing came back for too long, or ever will; then all that is out is lost."""
+        """Whether no result will arrive in time; if so, all batches count as lost."""
         patience = bench.crew.patience + SLICE
         cut_off = closed(self.executor)
         if not self.out or (not cut_off and time.monotonic() - self.news < patience):
@@ -123,7 +124,7 @@ class Away:
         return True
 
     def end(self) -> None:
-        """Wait for nothing more."""
+        """Stop waiting for results."""
         self.over = True
         for batch in self._called_back():
             self.out.remove(batch)
@@ -131,14 +132,14 @@ class Away:
 
     @property
     def notes(self) -> list[str]:
-        """Who died, and how often."""
+        """Return the notes about workers that died, and how often."""
         gone = f"workers that left while clauses were judged: {len(self.left)}"
         reasons = sorted(self.reasons.items())
         lost = [f"lost elsewhere and judged again: {n} verdicts ({x})" for x, n in reasons]
         return [gone] * bool(self.left) + lost
 
     def _called_back(self) -> list[Batch]:
-        """All that is out, which nobody is to begin any more, if he can be told."""
+        """Cancel all batches, if the executor still listens, and return them."""
         for batch in self.out:
             if not closed(self.executor):
                 batch.future.cancel()
@@ -160,8 +161,9 @@ class Away:
     def _next(self, bench: Workbench, definition: str) -> list[Item]:
         """The items of the next batch.
 
-        In 16 bits what the definition needs is mostly what all need, so it comes first, and the
-        others last, who then know it. Where an end may come early, all keep their turn.
+        In 16 bits, most rounding models that a target needs are found by the definition's clause.
+        So that clause comes first, and the others, which reuse its result, come last. If the run
+        may end early, all items keep their order.
         """
         plan, many = bench.plan, self.request.thoroughness.examples
         efforts = {item: bench.clauses[item[0]].effort for item in plan.waiting}
@@ -195,19 +197,19 @@ class Away:
         self._look()
 
     def _look(self) -> None:
-        """See who works there now."""
+        """Update the list of workers, and note those that left."""
         if self.workers:
             now = workers(self.executor)
             self.left |= {*self.workers} - {*now}
             self.workers = now or self.workers
 
     def _width(self) -> int:
-        """How many work there, as far as that is told."""
+        """The number of workers, as far as it is known."""
         told = (getattr(self.executor, name, None) for name in ("_max_workers", "num_workers"))
         return sum(self.workers.values()) or next(filter(None, told), os.cpu_count() or 1)
 
     def _told(self) -> dict[str, Any]:
-        """What a task has to know of the run, and of where it is asked for."""
+        """The facts that a task needs: about the run, and about the place of the target."""
         beside = [Path(path).resolve() for path in sys.path if path]
         return {
             "run": uuid.uuid4().hex,
@@ -219,7 +221,7 @@ class Away:
 
 
 def _named(error: BaseException | None) -> str:
-    """Why something was lost, in a word; what a station says of it, as it says it."""
+    """The reason for a loss, in a word; for errors of a station, its message."""
     if error is None:
         return "cancelled"
     return str(error) if isinstance(error, Lost) else type(error).__name__

@@ -1,4 +1,4 @@
-"""A worker process as its parent sees it: a target lives in it, and may bring it down."""
+"""A worker process as seen by its parent. The target in it may crash or hang it."""
 
 import contextlib
 import json
@@ -27,16 +27,15 @@ ENDS = 100.0  # times the patience that an order has in all, however often its c
 
 
 class Child:
-    """A worker process, and what it was given to do, first of all to load the target.
+    """A worker process, and its current order; the first order is to load the target.
 
-    sort: of what it is to judge, if that is its task.
-    item: the clause and dtype that it runs. probe: what it puts to the target before that.
-    how: in which way it runs that. order: a word that the answer to its last order repeats.
-    since: when it was last heard of, or told something; began: when it was given that order.
-    place: where it writes down what it is asked. prints: who reads what it prints. loaded, ready:
-    it has loaded the target; and probed it if it was to. judged: the clause that it runs has a
-    verdict, and only an example may be missing. hung, endless: it counts as hanging; though it was
-    heard of.
+    sort: which clauses it judges, if it judges. item: the clause and dtype that it runs. how: in
+    which way it runs them. probe: the probe that it makes before. order: a random word that the
+    answer to the last order repeats. since: when it last sent or got a message. began: when it got
+    that order. place: its slot for descriptions of calls. prints: the reader of its output. loaded,
+    ready: it has loaded the target; and probed it, if it was ordered to. judged: the clause that it
+    runs has a verdict, and only a counterexample may be missing. hung, endless: it counts as
+    hanging; endless if it still sent messages.
     """
 
     def __init__(self, stock: Stock, process: Process, place: int, heard: Messages) -> None:
@@ -56,7 +55,7 @@ class Child:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is expected of it."""
+        """Whether it has no order."""
         return self.sort is not None and self.item is None
 
     def begin(
@@ -67,9 +66,10 @@ class Child:
         explains: bool = False,
         dies: bool = False,
     ) -> None:
-        """Have it probe the target, or, told what probing found, stand by for a sort of clauses.
+        """Order it to probe the target; or, given the results, to be ready for clauses.
 
-        explains: or to look for causes; dies: of crashes, too, so that nothing is known to be lost.
+        explains: it is to look for causes instead. dies: these include causes of crashes, so no
+        crash is passed on.
         """
         self.sort = sort
         known, asked = [asdict(crash) for crash in crashes], sort is not None and sort[0]
@@ -77,41 +77,41 @@ class Child:
         self.tell({"crashes": known, "dies": dies, **told, "order": self._ordered()})
 
     def run(self, item: Item, how: How) -> None:
-        """Have it run a clause."""
+        """Order it to run a clause."""
         self.item, self.how, self.judged = item, how, False
         self.lap()
         self.tell([*item, *how, self._ordered()])
 
     def explain(self, failing: Sequence[Item], grades: Mapping[str, Grade]) -> None:
-        """Have it look for the causes of what is violated."""
+        """Order it to look for the causes of failing clauses."""
         self.item, self.judged = CAUSES, False
         self.lap()
         self.tell({"explain": failing, "grades": dict(grades), "order": self._ordered()})
 
     def tell(self, message: Any) -> None:
-        """Write one line to the child; one that is gone is noticed by its silence."""
+        """Send one line to the child; if it is gone, its silence shows that."""
         self.since = time.monotonic()
         self.told.put(json.dumps(message) + "\n")
 
     def probing(self, written: Mapping[str, Any]) -> None:
-        """Note what it is about to do, if anything; each probe has the whole patience."""
+        """Record the probe that it is about to make; each probe has the whole time limit."""
         self.probe, self.since = Probe.from_json(written) if written else None, time.monotonic()
 
     @property
     def doing(self) -> str:
-        """What it does before it judges, in words."""
+        """Its activity before it judges, in words."""
         if self.probe is None:
             return "choosing the shapes to test"
         kinds = ", ".join(self.probe.kinds) or "the basic case"
         return f"probing {self.probe.asked or 'results'} [{self.probe.dtype}]: {kinds}"
 
     def lap(self) -> float:
-        """Seconds since its time was last counted, which is from now on."""
+        """The seconds since the last call of `lap`, or since the start."""
         before, self.counted = self.counted, time.monotonic()
         return self.counted - before
 
     def overdue(self, patience: float) -> float:
-        """When it counts as hanging, by the clock: its last order has to come to an end as well."""
+        """The time at which it counts as hanging; an order also has to end by then."""
         return min(self.since + patience, self.began + ENDS * patience)
 
     def fate(self) -> str:
@@ -126,7 +126,7 @@ class Child:
         return f"the process ended with exit code {code}"
 
     def end(self) -> None:
-        """Stop it, whatever it is doing, and read to its end what it has printed."""
+        """End the process, and read the rest of its output."""
         self.told.put(None)
         ended(self.process)
         self.prints.finish()
@@ -138,12 +138,12 @@ class Child:
 
     @property
     def last_asked(self) -> str:
-        """What it was asked in the clause that it runs, if that is known."""
+        """The last call of the target in the clause that it runs, in words, if it is known."""
         asked = self.asked.last(self.place) if self.asked and self.ready else ""
         return f"{ASKED}{asked}" if asked else ""
 
     def _ordered(self) -> str:
-        """A word for one more order, which nobody can guess."""
+        """A random word for one order, which no target can guess."""
         self.began, self.order = time.monotonic(), secrets.token_hex(8)
         return self.order
 
@@ -155,7 +155,7 @@ class Child:
         heard.put((self, None))
 
     def _speak(self) -> None:
-        """Write what is told: whoever does not read it has nobody wait but this thread."""
+        """Write queued lines in a thread of its own, which blocks if the child does not read."""
         assert self.process.stdin is not None
         with contextlib.suppress(OSError, ValueError):  # it is gone
             pipe = self.process.stdin.fileno()

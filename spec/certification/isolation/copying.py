@@ -1,9 +1,9 @@
-"""Processes that are copies of one that has loaded the target, and has done nothing else.
+"""Processes that are copies of a process that has only loaded the target.
 
-To import a library takes longer than most of what is judged then, and whoever probes or judges
-needs a process in which nobody did before. So one process imports, and is copied as it stands.
-What runs threads cannot be (a library may, as soon as it is imported), nor can what holds a
-device: then every process imports for itself.
+Importing a library takes longer than most of the work that follows, and each process that probes or
+judges needs a fresh state. So one process imports, and is forked. A process with threads cannot be
+forked (some libraries start threads when imported), nor can one that holds a device. Then each
+process imports for itself.
 """
 
 import contextlib
@@ -28,15 +28,15 @@ LINE = 32  # bytes: two numbers
 
 
 def can_be_copied() -> bool:
-    """Whether this process has a single thread: none but the one that forks is copied."""
+    """Whether this process has a single thread, as a fork copies no other thread."""
     return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
 
 
 def as_copies(orders: socket.socket) -> tuple[TextIO, TextIO]:
-    """Return in each copy of this process that is ordered, with pipes of its own to and from.
+    """Return in each copy of this process that is ordered, with two new pipes.
 
-    Never in this process: it copies itself, and tells how a copy ended when it is asked. Where
-    nobody is left to ask, as who asked was killed, it ends the copies that work for nobody.
+    It never returns in this process, which copies itself on order, and reports on request how a
+    copy ended. If its parent was killed, it ends the copies that have no work.
     """
     gc.freeze()  # else to collect garbage would copy all of the memory that is shared
     copies = set[int]()
@@ -64,15 +64,15 @@ def as_copies(orders: socket.socket) -> tuple[TextIO, TextIO]:
 
 
 def printing_to(pipe: int) -> None:
-    """Have all that this process prints, from whatever language, go to a pipe."""
+    """Redirect all output of this process, from any language, to a pipe."""
     os.dup2(pipe, 1)
     os.dup2(pipe, 2)
 
 
 class Copy:
-    """A copy as its grandparent sees it: as much of a `subprocess.Popen` as is needed.
+    """A copy as its grandparent sees it: the part of `subprocess.Popen` that is used here.
 
-    Raises OSError where the process that is to be copied is gone.
+    Raises OSError if the process that is to be copied is gone.
     """
 
     def __init__(self, orders: socket.socket) -> None:
@@ -95,7 +95,7 @@ class Copy:
             os.kill(self.pid, signal.SIGKILL)
 
     def wait(self) -> int:
-        """The exit code, as `subprocess` counts."""
+        """The exit code, with the sign of `subprocess`."""
         if self.code is None:
             self.code = -signal.SIGKILL  # where nobody is left to tell
             with contextlib.suppress(OSError):
@@ -104,7 +104,7 @@ class Copy:
         return self.code
 
     def _answer(self, *about: int) -> int:
-        """What is told about a process, or of a new one; not what an interrupted wait had asked."""
+        """The answer about a process or a new copy; answers to interrupted waits are dropped."""
         self.orders.settimeout(SLOW)
         try:
             while said := self.orders.recv(LINE):
@@ -120,7 +120,7 @@ Process = subprocess.Popen[str] | Copy
 
 
 def leaving(process: Process) -> None:
-    """Give a process time to end by itself, which has closed its pipe, as those do that end."""
+    """Wait a while for a process that has closed its pipe, which usually ends by itself."""
     if isinstance(process, subprocess.Popen):
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(GRACE)
@@ -132,7 +132,7 @@ def leaving(process: Process) -> None:
 
 
 def ended(process: Process) -> None:
-    """Stop a process, whatever it is doing, and let go of its pipe."""
+    """End a process, whatever it is doing, and close its pipes."""
     process.kill()
     process.wait()
     if process.stdin is not None:
@@ -141,7 +141,7 @@ def ended(process: Process) -> None:
 
 
 class Stock:
-    """Processes for a target: the first loads it, and others are copies of it if they can be."""
+    """Processes for a target: the first one loads it; the others are copies if possible."""
 
     def __init__(self, request: Request, place: Place | None = None) -> None:
         self.request, self.place = request, place
@@ -152,7 +152,7 @@ class Stock:
         self.first, self.orders = self._told(one.process), one.orders
 
     def another(self) -> Process:
-        """One more process, in which the target is loaded, or will be before all else."""
+        """One more process that has loaded the target, or will load it first."""
         if self.copies and self.orders is not None:
             try:
                 return Copy(self.orders)
@@ -162,14 +162,14 @@ class Stock:
         return self._told(started(*handles, place=self.place))
 
     def end(self) -> None:
-        """Take no more of them."""
+        """End the first process, so that no more copies are made."""
         ended(self.first)
         for shared in (self.orders, self.asked):
             if shared is not None:
                 shared.close()
 
     def _told(self, process: subprocess.Popen[str]) -> subprocess.Popen[str]:
-        """A process that knows what is requested."""
+        """The process, after it was sent the request."""
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # one that is gone is noticed by its silence
             process.stdin.write(json.dumps(self.request.to_json()) + "\n")

@@ -1,4 +1,4 @@
-"""The processes that are at work for a run, what they say, and what their time was spent on."""
+"""The child processes of a run, their messages, and how their time was spent."""
 
 import itertools
 import os
@@ -19,12 +19,12 @@ from spec.notation import Grade
 
 
 class Crew:
-    """Children, those that are at work and those that wait for work.
+    """The child processes, at work or waiting.
 
-    spent: seconds by what they were spent on, of all children together, also of those that are
-    gone: each is told something, and works until it is heard of. compiles: whether calls may.
-    place: where the target is found that was named elsewhere; then one at a time is at work.
-    spare: a child that has loaded the target, cannot be copied, and waits for what it is to do.
+    spent: seconds of all children together, also of those that ended, by what they were spent on:
+    each child gets an order and works until it answers. compiles: whether calls may compile. place:
+    where the target was named, if elsewhere; then one child works at a time. spare: a child that
+    has loaded the target, cannot be copied, and waits for an order.
     """
 
     def __init__(self, request: Request, place: Place | None = None) -> None:
@@ -39,7 +39,7 @@ class Crew:
         self.first = self.child(self.stock.first)
 
     def child(self, process: Process | None = None) -> Child:
-        """A child in a process, one more from the stock if none is given, or the spare one."""
+        """A child in the given process, else the spare child, else one in a new process."""
         if self.spare is not None:
             spare, self.spare = self.spare, None
             self.children.append(spare)
@@ -56,16 +56,16 @@ class Crew:
         grades: Mapping[str, Grade],
         dies: bool,
     ) -> None:
-        """Have nobody but one child at work, who looks for causes. dies: of crashes, too."""
+        """End all children but one, which looks for causes. dies: also causes of crashes."""
         self.end()
         child = self.child()
         child.begin(crashes, probed, (True, False), explains=True, dies=dies)
         child.explain(failing, grades)
 
     def let_go(self, child: Child) -> None:
-        """Have one child less, whatever it is doing: in a call of the target, more often than not.
+        """End a child, whatever it is doing; usually it is in a call of the target.
 
-        What it was doing when nobody knows it is counted so, also of one that crashed or hung.
+        Its time since the last message counts as spent in the target, also if it crashed or hung.
         """
         if not child.idle:
             self.count("implementation" if child.ready else "loading", child)
@@ -73,43 +73,43 @@ class Crew:
         child.end()
 
     def end(self) -> None:
-        """Have none at work."""
+        """End all children."""
         for child in [*self.children]:
             self.let_go(child)
 
     def disband(self) -> None:
-        """Have none at all, nor ever again."""
+        """End all children, and make no new ones."""
         self.end()
         self.stock.end()
         self.first.prints.finish()
 
     @property
     def busy(self) -> int:
-        """How many are at work."""
+        """The number of children at work."""
         return sum(not child.idle for child in self.children)
 
     @property
     def most(self) -> int:
-        """How many may be at work: two where that costs no more, or as was asked."""
+        """How many children may work: two if that costs no more, or as requested."""
         cores = len(os.sched_getaffinity(0)) if self.stock.copies and not self.alone else 1
         return max(self.request.jobs, min(2, cores))
 
     def sort(self, clause: Clause) -> Sort:
-        """Of the children that a clause is put to: of even numbers others, if that costs little."""
+        """Which children run a clause: every second clause has others, if that costs little."""
         number = int(clause.number.removeprefix(clause.section))
         return differentiates(clause), self.stock.copies and number % 2 == 0
 
     def waiting(self, sort: Sort) -> Child | None:
-        """One of a sort that has nothing to do."""
+        """A child of a sort that waits; None if there is none."""
         return next((child for child in self.children if child.sort == sort and child.idle), None)
 
     def lacks(self, sort: Sort) -> bool:
-        """Whether there may be one more of a sort."""
+        """Whether one more child of a sort may be made."""
         return sum(child.sort == sort for child in self.children) < self.request.jobs
 
     @property
     def patience(self) -> float:
-        """Seconds after which a child that has said nothing counts as hanging."""
+        """Seconds without a message after which a child counts as hanging."""
         return self.request.thoroughness.patience * (COMPILING if self.compiles else 1.0)
 
     def until_overdue(self) -> float:
@@ -119,7 +119,7 @@ class Crew:
         return min(waits, default=self.patience)
 
     def overdue(self) -> list[Child]:
-        """Those that count as hanging, and are no more."""
+        """End the children that count as hanging, and return them."""
         now, busy = time.monotonic(), [child for child in self.children if not child.idle]
         late = [child for child in busy if child.overdue(self.patience) <= now]
         for child in late:
@@ -128,7 +128,7 @@ class Crew:
         return late
 
     def loaded(self, child: Child, copied: bool) -> bool:
-        """A child has loaded the target: whether it is the first. copied: now it copies itself."""
+        """Note that a child has loaded the target; return if it is the first. copied: it forks."""
         child.since, child.loaded = time.monotonic(), True
         self.count("loading", child)
         first = child.process is self.stock.first
@@ -139,14 +139,14 @@ class Crew:
         return first
 
     def answering(self, child: Child) -> None:
-        """A child is heard of, for the first time when it is ready."""
+        """Note a message of a child; the first one comes when it is ready."""
         child.since = time.monotonic()
         if not child.ready:
             child.ready = True
             self.count("loading", child)
 
     def count(self, part: str, child: Child, known: Mapping[str, float] | None = None) -> None:
-        """Count what a child did since it was last counted; known: what it says of it itself."""
+        """Add the time of a child since the last count. known: seconds that it reports itself."""
         seconds = child.lap()
         for name, told in (known or {}).items():
             self.spent[name] += told

@@ -1,9 +1,9 @@
-"""Probing a target that may bring its process down, or never answer.
+"""Probing a target that may crash its process, or hang.
 
-Each probe is announced before it is made, so a parent that then hears nothing
-more knows what it was. It starts another process and tells it; there the same
-kind of problem is refused before it is put, and the rest goes on. What is lost
-that way is not known to be refused, so the certificate stays incomplete.
+The process announces each probe before it makes it, so a parent that gets no more messages knows
+which probe was the last one. The parent starts another process and passes the crash on. There,
+problems of that kind are refused without a call of the target, and probing continues. Nobody knows
+whether the target supports these problems, so the certificate stays incomplete.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ MOST = 1000  # of them where all are met: more than there are kinds of problem
 
 @dataclass(frozen=True)
 class Probe:
-    """What is asked of a target: which of its functions, kinds of problem in words, a dtype.
+    """One probe of a target: a function of it, the kinds of problem in words, a dtype.
 
-    asked: the function in words; empty for the first one, which every target has.
+    asked: the function in words; empty for the first function, which every target has.
     """
 
     function: str
@@ -42,7 +42,7 @@ class Probe:
 
     @staticmethod
     def of(record: Any, function: str, asked: Any) -> Probe:
-        """The probe that puts something to a function of a record.
+        """The probe in which a function of a record gets a problem.
 
         asked: a problem, several of them, or a state that belongs to one.
         """
@@ -55,7 +55,7 @@ class Probe:
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> Probe:
-        """The probe whose fields were written as JSON. Raises ValueError or TypeError."""
+        """The probe with these fields in JSON. Raises ValueError or TypeError."""
         found = typed(Probe(**{**written, "kinds": tuple(written["kinds"])}))
         if found.dtype not in DTYPES:
             raise ValueError(f"{found.dtype!r} is not a dtype")
@@ -69,14 +69,14 @@ class Probe:
 
     @property
     def plain(self) -> bool:
-        """Whether it asks for no more than the forward pass on the core."""
+        """Whether it calls only the forward pass on the basic case."""
         return self.function == "forward" and not self.kinds
 
     def includes(self, other: Probe, dtypes: Sequence[str]) -> bool:
-        """Whether what happened to this probe is to be expected of the other one.
+        """Whether the other probe is expected to end in the same way as this one.
 
-        A later dtype is not tried, as each trial may cost a process and much patience; but a
-        format of which not even the core is answered says nothing about another one.
+        Formats after this one are included, as each trial may cost a process and much time. But if
+        the basic case itself fails in one format, that says nothing about another format.
         """
         if self.function not in ("forward", other.function) or not {*self.kinds} <= {*other.kinds}:
             return False
@@ -87,7 +87,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Crash:
-    """A probe that had no end but that of its process, and what became of that."""
+    """A probe that ended with its process, and how the process ended."""
 
     probe: Probe
     fate: str
@@ -95,7 +95,7 @@ class Crash:
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> Crash:
-        """The crash whose fields were written as JSON."""
+        """The crash with these fields in JSON."""
         return Crash(**{**written, "probe": Probe.from_json(written["probe"])})
 
     def __str__(self) -> str:
@@ -103,7 +103,7 @@ class Crash:
 
     @property
     def refusal(self) -> Refusal:
-        """How a certificate lists it."""
+        """The entry for it in a certificate."""
         probe = self.probe
         direction = "forward" if probe.function == "forward" else "backward"
         kinds = str(replace(probe, dtype="")).removesuffix(", ")
@@ -111,10 +111,11 @@ class Crash:
 
 
 class Guard:
-    """Announces each probe of an implementation, and refuses those that crashes forbid.
+    """Announces each probe of an implementation, and refuses probes that would crash again.
 
-    Once it is lifted it only tells, call by call, what is asked of whom. A target that raises
-    what is no Exception refuses like others: nobody interrupts, or ends, a process that is not his.
+    Once `lifted` is set, it only records each call. If a target raises something that is no
+    Exception (KeyboardInterrupt, SystemExit), that counts as a refusal: nobody else interrupts this
+    process.
     """
 
     def __init__(
@@ -147,9 +148,9 @@ class Guard:
         return implementation.through(guarded)
 
     def spared(self, implementation: Any) -> Any:
-        """The implementation itself, for scripts that repeat a failure, less what may crash.
+        """The implementation without guard and without functions that crashed, for scripts.
 
-        What is put there may be of any kind that is answered forward.
+        The functions that remain may get any problem that the forward pass supports.
         """
         lost = {crash.probe.function for crash in self.crashes} - {"forward"}
         return implementation.but(**dict.fromkeys(lost, not_offered))
@@ -162,7 +163,7 @@ class Guard:
 
 
 def with_crashes(survey: Survey, crashes: Sequence[Crash]) -> Survey:
-    """The survey with its refusals that are none, and the clauses that they leave open."""
+    """The survey with crashes as such, and with the clauses whose result they leave open."""
     said = {str(crash) for crash in crashes}
     refusals = [replace(r, crashed=r.message in said) for r in survey.refusals]
     listed = {refusal.message for refusal in refusals}
@@ -173,7 +174,7 @@ def with_crashes(survey: Survey, crashes: Sequence[Crash]) -> Survey:
 
 
 def _left_open(verdict: Verdict, lost: Mapping[tuple[str, str], str]) -> Verdict:
-    """A clause that needs what crashed is not refused: nobody knows."""
+    """The verdict `crashed` instead of `refused` if the clause needs what crashed."""
     if verdict.outcome != "refused":
         return verdict
     for what in (verdict.dtype, *verdict.message.split("; ")):
@@ -183,7 +184,7 @@ def _left_open(verdict: Verdict, lost: Mapping[tuple[str, str], str]) -> Verdict
 
 
 def too_many(crashes: Sequence[Crash], hung: bool, isolate: bool) -> str:
-    """Why there is no more probing after the last of some crashes; "" if there is."""
+    """The reason to stop probing after these crashes; "" if probing continues."""
     if hung and crashes[-1].probe.plain:  # nor would it answer in another dtype
         return str(crashes[-1])
     if len(crashes) >= MOST:
@@ -196,7 +197,7 @@ def too_many(crashes: Sequence[Crash], hung: bool, isolate: bool) -> str:
 def nothing_known(
     request: Request, clauses: Mapping[str, Clause], about: str, reason: str
 ) -> tuple[Survey, Plan]:
-    """The plan where not even loading and probing came to an end: all of it."""
+    """The survey and plan with no clause run, as loading or probing did not end."""
     survey = unknown(request, clauses, about)
     (number, dtype), *_ = survey.items
     first = unrun(clauses[number], dtype, "crashed", reason)

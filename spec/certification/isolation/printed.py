@@ -1,7 +1,7 @@
-"""What a target prints, in whatever process: each line once, with how often it came.
+"""The output of a target in all processes: each line once, and how often it was printed.
 
-It is read all along, for whoever writes where nobody reads waits for ever; and no more of it is
-kept than a person reads.
+Output is read all the time, as a process that writes to a full pipe waits for ever. Only the part
+that a person reads is kept.
 """
 
 import os
@@ -18,7 +18,7 @@ COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Printed:
-    """The first lines that were printed, by how often they were, and how many there are in all."""
+    """The first lines that were printed, with their counts, and the number of all lines."""
 
     def __init__(self) -> None:
         self.lines: dict[str, int] = {}
@@ -27,7 +27,7 @@ class Printed:
         self._lock = threading.Lock()
 
     def taken(self) -> Mapping[str, int]:
-        """How often each line was printed since this was last asked, and then all others."""
+        """Return the counts of lines since the last call, then of all others, and clear them."""
         with self._lock:
             rest = self.count - sum(self.lines.values())
             told = {**self.lines, **({"": rest} if rest else {})}
@@ -35,7 +35,7 @@ class Printed:
         return told
 
     def add(self, line: str, times: int = 1) -> None:
-        """One more line, from any thread; of none, only that there was one."""
+        """Add one line, from any thread; an empty line is only counted."""
         with self._lock:
             self.count += times
             if not line:
@@ -47,7 +47,7 @@ class Printed:
             self.lines[line] = self.lines.get(line, 0) + times
 
     def __str__(self) -> str:
-        """As it is shown at the end of a run; empty where nothing was printed."""
+        """The text at the end of a run; empty if nothing was printed."""
         if not self.count:
             return ""
         told = [f"    {x} (×{n})" if n > 1 else f"    {x}" for x, n in self.lines.items()]
@@ -57,12 +57,12 @@ class Printed:
 
     @property
     def note(self) -> str:
-        """As a certificate says it."""
+        """The note in a certificate."""
         return f"prints: {counted(self.count)}"
 
 
 class Reader:
-    """Reads what one process prints, to its end. last: the last line that says something."""
+    """Reads the output of one process to its end. last: the last line that is not empty."""
 
     def __init__(self, stream: IO[str], printed: Printed) -> None:
         self.last = ""
@@ -73,7 +73,7 @@ class Reader:
         self._thread.start()
 
     def finish(self) -> None:
-        """Wait until all is read; not for those who inherited the pipe and hold it open."""
+        """Wait until all is read, but not for processes that inherited the pipe."""
         self._thread.join(timeout=1.0)
 
     def _read(self) -> None:
@@ -87,7 +87,7 @@ class Reader:
         os.close(self._pipe)
 
     def _add(self, line: bytes) -> None:
-        """What a terminal would show of a line in the end."""
+        """Add the text that a terminal would show for a line."""
         text = COLOURS.sub("", line.decode(errors="replace")).rstrip().rpartition("\r")[2]
         shown = "".join(x for x in text[:LONGEST] if x.isprintable()).strip()
         if shown:
@@ -96,5 +96,5 @@ class Reader:
 
 
 def counted(lines: int, which: str = "") -> str:
-    """So many lines, in words."""
+    """The number of lines, in words."""
     return f"{lines} {which}line{'s' * (lines != 1)}"

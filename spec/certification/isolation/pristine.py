@@ -1,7 +1,7 @@
-"""A target as it was before it was asked anything, however much it has been asked since.
+"""A target in the state that it had before its first call, however often it is called.
 
-A process is copied before it asks; each question is put to a copy of that copy, which then ends.
-So what a target remembers of one question is never seen in another.
+The process is forked before the first call, and each call is made in a fork of that fork, which
+then ends. So a call never sees what the target remembers of another one.
 """
 
 import contextlib
@@ -14,9 +14,9 @@ from spec.certification.target.ward import end_with_parent
 
 
 class Pristine:
-    """A function, as this process would have answered it when this was made.
+    """A function as it was when this object was made, in a process of its own.
 
-    What it is given and what it answers go through pipes, as pickled. It ends with this process.
+    Arguments and results go through pipes, pickled. The process ends with this one.
     """
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
@@ -32,7 +32,7 @@ class Pristine:
         self._asks, self._hears = os.fdopen(asks, "wb"), os.fdopen(hears, "rb")
 
     def __call__(self, put: Any) -> Any:
-        """What the function answers; None where it raises an exception, or its process dies."""
+        """The function's result; None if it raises an exception or its process dies."""
         try:
             pickle.dump(put, self._asks)
             self._asks.flush()
@@ -42,7 +42,7 @@ class Pristine:
 
 
 def _serve(function: Callable[[Any], Any], reads: int, tells: int) -> None:
-    """Have a copy answer each question, until there are no more."""
+    """Answer each request in a fork, until there are no more."""
     with contextlib.suppress(BaseException):
         end_with_parent()
         asked = os.fdopen(reads, "rb")
@@ -58,7 +58,7 @@ def _serve(function: Callable[[Any], Any], reads: int, tells: int) -> None:
 
 
 def _answer(function: Callable[[Any], Any], put: Any, tells: int) -> None:
-    """Tell one answer, and be gone: a process that ends otherwise has told nothing."""
+    """Write one answer and end; a process that ends otherwise has written nothing."""
     with contextlib.suppress(BaseException):
         end_with_parent()
         answer = pickle.dumps(function(put))

@@ -1,10 +1,10 @@
-"""What a worker process may say, and when: anything else comes from a target that interferes.
+"""The messages that a worker process may send, and when; others show that a target interferes.
 
-A target runs in the process that says what came of it, and can write to the same pipe. So each
-line is held to what was ordered and to the types of its fields, and has its turn once. An answer
-repeats the word of its order, which keeps out what writes blindly to whatever is open. It keeps
-out no target that reads the memory of its own process, where the word is: for that a target has to
-live in another process than its judge.
+A target runs in the process that reports the results, and can write to the same pipe. So each
+message must fit the order and the types of its fields, and may come once. An answer repeats the
+random word of its order. This stops a target that writes blindly to open files. It does not stop a
+target that reads the memory of its own process, where the word is: such a target would have to run
+in another process than its judge.
 """
 
 import json
@@ -47,7 +47,7 @@ HELD: Mapping[str, Any] = {
 
 
 class Ordered(Protocol):
-    """What was ordered of a worker, and how far it is: the fields of a `child.Child`."""
+    """The order of a worker, and its progress: the fields of a `child.Child`."""
 
     item: Item | None
     how: How
@@ -59,13 +59,13 @@ class Ordered(Protocol):
 
 
 class Interfered(Exception):
-    """What a worker said that it was not to say: what its process did, as a verb has it."""
+    """A worker sent a message that it must not send; its text begins with a verb."""
 
 
 def messages(stream: IO[str]) -> Iterator[Mapping[str, Any]]:
-    """What a worker writes, line by line; a line that is no message is an empty one, and the last.
+    """Yield the messages of a worker; a line that is no message yields {} and is the last.
 
-    A line that has no end is that of a process which was ended.
+    A line without an end comes from a process that was killed, and is dropped.
     """
     try:
         while (line := stream.readline(LONGEST)).endswith("\n"):
@@ -78,7 +78,7 @@ def messages(stream: IO[str]) -> Iterator[Mapping[str, Any]]:
 
 
 def turn(child: Ordered, message: Mapping[str, Any]) -> str:
-    """The word for a message, whose turn it is. Raises Interfered."""
+    """The word of a message that may be sent now. Raises Interfered."""
     said = {*message}
     word = next((x for x, (has, may) in BESIDE.items() if {x} | has <= said <= {x} | has | may), "")
     if not word:
@@ -107,7 +107,7 @@ def read_verdict(
 ) -> Verdict:
     """The verdict on the item that a child was ordered to judge. Raises Interfered.
 
-    looks: it may be told alone at first, before a counterexample is looked for.
+    looks: the verdict may come alone first, before a counterexample is searched for.
     """
     verdict = read(lambda: typed(verdict_from_json(message["verdict"])), "verdict")
     assert child.item is not None
@@ -128,7 +128,7 @@ def read_verdict(
 
 
 def _possible(verdict: Verdict, grade: str) -> bool:
-    """Whether a clause that is judged in a grade can come to a verdict."""
+    """Whether a clause that is judged with this rounding model can have such a verdict."""
     counts = (verdict.examples, verdict.refused, verdict.programs, *verdict.coverage, verdict.worst)
     seconds, outcome = verdict.seconds, verdict.outcome
     # A grade that is granted is never taken back: it would be looked for without an end.
@@ -145,7 +145,7 @@ def _possible(verdict: Verdict, grade: str) -> bool:
 
 
 def read_diagnosis(message: Mapping[str, Any], clauses: Mapping[str, Clause]) -> Diagnosis:
-    """Why items were violated. Raises Interfered."""
+    """The causes of failing items in a message. Raises Interfered."""
     found = read(lambda: typed(Diagnosis.from_json(message["diagnosis"])), "diagnosis")
     numbers = {number for number, _ in found.met} | {n for x in found.causes for n in x.clauses}
     places = {place for met in found.met.values() for place in met}
@@ -158,7 +158,7 @@ def read_diagnosis(message: Mapping[str, Any], clauses: Mapping[str, Clause]) ->
 
 
 def read(make: Callable[[], T], word: str) -> T:
-    """What is made of a message. Raises Interfered where nothing can be, for whatever reason."""
+    """The object made from a message. Raises Interfered if that fails, for any reason."""
     try:
         return make()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Dask, where it is installed: who works for a scheduler, reached by its address."""
+"""Dask, if it is installed: the workers of a scheduler, found by its address."""
 
 import contextlib
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ SECONDS = 10  # for a scheduler to answer, at first or again
 
 @contextlib.contextmanager
 def connected(address: str | None) -> Iterator[Executor | None]:
-    """The workers of a scheduler as an executor; None where there is no address.
+    """The workers of a scheduler as an executor; None if there is no address.
 
-    Raises Unsuitable: Dask is not installed, or nobody answers there.
+    Raises Unsuitable if Dask is not installed, or no scheduler answers.
     """
     if address is None:
         yield None
@@ -38,12 +38,12 @@ def connected(address: str | None) -> Iterator[Executor | None]:
 
 
 def closed(executor: Executor) -> bool:
-    """Whether a Dask client has given its scheduler up; of other executors that is not known."""
+    """Whether a Dask client has lost its scheduler; False for other executors."""
     return getattr(getattr(executor, "_client", None), "status", "") in ("closing", "closed")
 
 
 def workers(executor: Executor) -> dict[str, int]:
-    """The threads of each worker by its address; nothing where an executor is not Dask's."""
+    """The threads of each worker by its address; empty if the executor is not Dask's."""
     client: Any = getattr(executor, "_client", None)
     if not hasattr(client, "nthreads"):
         return {}

@@ -1,4 +1,4 @@
-"""Work that a process shares with a copy of itself, where it can be copied and there is a core."""
+"""Work shared between a process and a fork of it, if it can be forked and has two cores."""
 
 import contextlib
 import os
@@ -17,10 +17,10 @@ Result = TypeVar("Result")
 def in_two(
     function: Callable[[Item], Result], items: Sequence[Item]
 ) -> Generator[Result, None, None]:
-    """The results of a function, in order: every second one is made by a copy of this process.
+    """Yield the results of a function, in order; a fork computes every second one.
 
-    Where a copy ends, for whatever reason, this process goes on by itself. It works alone from the
-    beginning where it cannot be copied, or has one core.
+    If the fork ends early, for any reason, this process continues alone. It works alone from the
+    start if it cannot be forked, or has one core.
     """
     if len(items) < 2 or not can_be_copied() or len(os.sched_getaffinity(0)) < 2:
         yield from map(function, items)
@@ -42,7 +42,7 @@ def in_two(
 
 
 def _serve(function: Callable[[Item], Any], items: Sequence[Item], writes: int) -> None:
-    """Tell the results, and be gone; whatever fails here is for the other one to meet again."""
+    """Write the results and end; an exception is left for the other process to meet again."""
     with contextlib.suppress(BaseException):
         end_with_parent()
         with os.fdopen(writes, "wb") as tells:
@@ -53,6 +53,6 @@ def _serve(function: Callable[[Item], Any], items: Sequence[Item], writes: int) 
 
 
 def _heard(told: Any) -> Iterator[Any]:
-    """The next result, if there is one."""
+    """Yield the next result, if there is one."""
     with contextlib.suppress(EOFError, pickle.UnpicklingError):
         yield pickle.load(told)

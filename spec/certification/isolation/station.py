@@ -1,8 +1,8 @@
-"""Where an executor has work done: what a task is, and the children that do it there.
+"""Tasks for an executor, and the child processes that carry them out there.
 
-A task runs in a process of the executor, which judges nothing itself: it has children do it, as
-they do at home, so that a crash or a hang of the target is contained and told there. They stay for
-the next task of the same run; where none comes for a while they are sent away.
+A task runs in a process of the executor. It does not judge there, but in children of that process,
+as on this machine, so that a crash or a hang of the target is contained and reported. The children
+stay for the next task of the same run, and are ended if none comes for a while.
 """
 
 import queue
@@ -34,11 +34,11 @@ Wanted = Sequence[tuple[str, str, Grade, bool]]
 
 
 class Lost(Exception):
-    """Nothing can be judged here: the target cannot be loaded, or is not the same here."""
+    """Nothing can be judged here: the target cannot be loaded, or versions differ."""
 
 
 class Station:
-    """The children of a run that judge here. run: a word for it."""
+    """The children on this machine that judge for a run. run: a word for it."""
 
     def __init__(self, run: str, request: Request, place: Place) -> None:
         self.run, self.loaded = run, False
@@ -47,12 +47,12 @@ class Station:
         self.leaving: threading.Timer | None = None
 
     def load(self) -> None:
-        """Have the target loaded, if it is not. Raises Lost."""
+        """Wait until the target is loaded. Raises Lost."""
         while not self.loaded:
             self._step()
 
     def judged(self, known: Told, wanted: Wanted) -> dict[str, Any]:
-        """What came of some items: verdicts, and what else there is to say. Raises Lost."""
+        """The verdicts on some items, with notes, output and times. Raises Lost."""
         bench, until = self.bench, time.monotonic() + SLICE
         bench.know(known["probed"])
         bench.lost = [*map(Crash.from_json, known["crashes"])]
@@ -74,7 +74,7 @@ class Station:
         }
 
     def rest(self) -> None:
-        """Have nothing to do; for too long, or for good, and everybody is sent away."""
+        """Mark the station as idle; end its children after a while, or if the run is over."""
         with _lock:
             ended = self.run in _ended
             if not ended:
@@ -87,7 +87,7 @@ class Station:
         self.leaving.start()
 
     def wake(self) -> bool:
-        """Whether there was nothing to do; now there is."""
+        """Mark the station as busy; False if it was busy already."""
         with _lock:
             if self not in _idle:
                 return False
@@ -97,12 +97,12 @@ class Station:
         return True
 
     def close(self) -> None:
-        """Send everybody away, unless there is work."""
+        """End all children, unless they are at work."""
         if self.wake():
             self.crew.disband()
 
     def _step(self) -> None:
-        """Wait for one message, or for the time when something is overdue."""
+        """Wait for one message, or until a child counts as hanging."""
         try:
             child, message = self.crew.messages.get(timeout=self.crew.until_overdue())
         except queue.Empty:
@@ -121,7 +121,7 @@ class Station:
             self.bench.heard(child, message)
 
     def _loaded(self, child: Child, copied: bool) -> None:
-        """The first child is copied from now on; if it cannot be, it is the first that judges."""
+        """From now on, fork the first child; if it cannot be forked, it judges itself."""
         if self.crew.loaded(child, copied):
             self.loaded = True
             self.crew.stock.printed.taken()  # it was printed at home as well
@@ -141,10 +141,10 @@ _lock = threading.Lock()
 
 
 def judge(told: Told, known: Told | None, wanted: Wanted, _ticket: str) -> dict[str, Any]:
-    """A task: the verdicts on some items, as JSON. known: what probing found, if it is known.
+    """A task: the verdicts on some items, as JSON. known: the results of probing, if there are any.
 
-    told: the run, and what the target needs to be the same here. Raises Lost, or what a machine
-    raises that has no more processes to give.
+    told: the run, and the facts that make the target the same here. Raises Lost, and OSError if the
+    machine cannot start another process.
     """
     _same(told, known)
     station = _taken(told)
@@ -159,7 +159,7 @@ def judge(told: Told, known: Told | None, wanted: Wanted, _ticket: str) -> dict[
 
 
 def dismiss(run: str) -> None:
-    """Send those away who worked for a run, in this process."""
+    """End the children of a run in this process."""
     with _lock:
         _ended.append(run)
     for station in [*_idle]:
@@ -168,7 +168,7 @@ def dismiss(run: str) -> None:
 
 
 def _taken(told: Told) -> Station:
-    """A station of a run with nothing to do, or a new one in the place of those of other runs."""
+    """An idle station of a run, or a new one that replaces idle stations of other runs."""
     for station in [*_idle]:
         if station.run == told["run"] and station.wake():
             return station
@@ -180,7 +180,7 @@ def _taken(told: Told) -> Station:
 
 
 def _same(told: Told, known: Told | None) -> None:
-    """Raises Lost where verdicts would be those of another specification, or of other libraries."""
+    """Raise Lost if the specification or the versions of libraries differ."""
     if told["edition"] != edition():
         raise Lost("the specification is another one there")
     if known is None:

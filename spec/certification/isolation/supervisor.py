@@ -1,15 +1,15 @@
-"""Certification from outside: targets live in child processes that may crash or hang.
+"""Certification from outside: targets run in child processes that may crash or hang.
 
-A first process loads the target, and the others are copies of it where it can be. One probes its
-target and is gone, so that nothing of what it did remains. What it found is told to those that
-judge (`bench`): some are asked for gradients and some for none, as in inference. Where copies cost
-little, every second clause has others, and two are at work at the same time. Or an executor has
-others at work, wherever they are (`away`).
+A first process loads the target, and the others are forks of it if possible. One child probes the
+target and ends, so that no state of it remains. The results go to the children that judge
+(`workbench`): some compute gradients and others do not, as in inference. If forks are cheap, every
+second clause has other children, and two are at work at the same time. An executor may have others
+at work, anywhere (`away`).
 
-A child that dies or falls silent leaves the verdict `crashed` on its clause, and a new child goes
-on with the rest, after every crash or a few; of one that probes, a kind of problem is lost instead.
-At last one more looks for the causes of what was violated. Whoever stops a run gets what was
-judged by then, once it is known what there is to judge.
+If a child dies or hangs, its clause has the verdict `crashed`, and a new child continues with the
+rest, after every crash or after a few. If it was probing, one kind of problem counts as lost
+instead. At last a child looks for the causes of failures. If a person stops the run, the verdicts
+so far are returned, once it is known which clauses apply.
 """
 
 import queue
@@ -44,7 +44,7 @@ MOMENT = 5.0  # seconds after which, at the latest, it is seen what there is to 
 class Supervisor:
     """Hands out the items of a survey to children, and collects the verdicts.
 
-    executor: who has them judged elsewhere, if anybody.
+    executor: runs items in other processes, if there is one.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Supervisor:
         self.start = time.monotonic()
 
     def run(self) -> None:
-        """Judge what there is time for. Raises Unsuitable; stopped too early, KeyboardInterrupt."""
+        """Judge all items in time. Raises Unsuitable; KeyboardInterrupt if stopped early."""
         try:
             with connected(self.request.scheduler) as executor:
                 self.away = self.away if executor is None else Away(executor, self.request)
@@ -82,11 +82,11 @@ class Supervisor:
             self.survey, self.bench.plan = known
 
     def stop(self) -> None:
-        """Judge no more, as soon as may be: for a handler of signals."""
+        """Stop judging as soon as possible; a signal handler may call this."""
         self.crew.messages.put((None, None))
 
     def found(self) -> tuple[Survey, list[Verdict], Mapping[str, float], Diagnosis]:
-        """The survey, a verdict on each of its items, as far as known, what took how long, why."""
+        """The survey, a verdict on each item, the seconds by part, and the diagnosis."""
         assert self.survey is not None
         notes = [*self.survey.notes, *distinct(self.bench.notes)]
         notes += [] if self.away is None else self.away.notes
@@ -98,11 +98,11 @@ class Supervisor:
 
     @property
     def _elsewhere(self) -> int:
-        """How many batches are out."""
+        """The number of batches that an executor has."""
         return 0 if self.away is None else len(self.away.out)
 
     def _step(self) -> None:
-        """Wait for one message, or for the time when something is overdue."""
+        """Wait for one message, or until a child counts as hanging."""
         try:
             child, message = self.crew.messages.get(timeout=self._until_overdue())
         except queue.Empty:
@@ -152,12 +152,12 @@ class Supervisor:
         self._go_on()
 
     def _loaded(self, child: Child, copied: bool) -> None:
-        """Have the target probed, by a copy of the process that loaded it or by that itself."""
+        """Have the target probed, by a fork of the process that loaded it or by itself."""
         if self.crew.loaded(child, copied):
             (self.crew.child() if copied else child).begin(self.bench.lost)
 
     def _unsuitable(self, child: Child, reason: str) -> None:
-        """No problem is answered; where that is because of crashes, it is no refusal."""
+        """Raise Unsuitable if no problem is answered; stop if crashes are the reason."""
         if not child.sort and not self.bench.lost:
             raise Unsuitable(reason)
         self.bench.plan.stop(reason if child.sort else str(self.bench.lost[0]))
@@ -165,14 +165,14 @@ class Supervisor:
         self._go_on()
 
     def _back(self, batch: Batch) -> None:
-        """An executor is done with a batch, well or badly."""
+        """Record a batch that an executor has finished or lost."""
         assert self.away is not None
         self.away.back(batch, self.bench)
         self._too_many()
         self._go_on()
 
     def _go_on(self) -> None:
-        """Hand out items, as many at a time as may be; let go of all children at the end."""
+        """Hand out as many items as possible; end all children when all is done."""
         plan = self.bench.plan
         if self.crew.busy or self._elsewhere or plan.go_on():
             if self.away is not None and self.survey is not None:
@@ -183,7 +183,7 @@ class Supervisor:
             self._end()
 
     def _explain(self) -> bool:
-        """Have somebody look for causes, if there is something to explain."""
+        """Order a search for causes, if clauses fail; return whether it was ordered."""
         if self.explained or self.survey is None:
             return False
         self.explained, verdicts = True, self.bench.plan.all(self.clauses)
@@ -195,13 +195,13 @@ class Supervisor:
         return bool(failing)
 
     def _end(self) -> None:
-        """Have nobody at work, here or elsewhere."""
+        """Stop all work, here and elsewhere."""
         self.crew.end()
         if self.away is not None:
             self.away.end()
 
     def _gone(self, child: Child) -> None:
-        """A child died, whatever it was doing."""
+        """Record that a child died, whatever it was doing."""
         why = self.bench.gone(child)
         if child.idle:
             return
@@ -215,14 +215,14 @@ class Supervisor:
             self._go_on()
 
     def _too_many(self) -> None:
-        """Stop behind the last crash that there is patience for."""
+        """Stop after the last crash that is allowed."""
         plan, crashes = self.bench.plan, self.bench.crashes
         if len(crashes) >= PATIENT and not self.request.isolate:
             last = sorted(crashes, key=plan.place.__getitem__)[PATIENT - 1]
             plan.stop(f"after {PATIENT} crashes (--isolate goes on after each)", last)
 
     def _lost_before_survey(self, child: Child) -> None:
-        """Another child goes on without that kind of problem, if there was a probe to blame."""
+        """Start another child without the probe that crashed, if one did."""
         if child.probe is None:
             self.bench.plan.stop(f"{child.fate()} while it was loaded{child.last_words}")
             return
@@ -233,7 +233,7 @@ class Supervisor:
             self.crew.child().begin(self.bench.lost)
 
     def _until_overdue(self) -> float:
-        """Seconds until the budget is spent or the first child counts as hanging."""
+        """Seconds until the time limit or until the first child counts as hanging."""
         waits = [MOMENT, self.crew.until_overdue()]
         if self.request.budget is not None:
             waits.append(self.start + self.request.budget - time.monotonic())

@@ -1,4 +1,4 @@
-"""What a worker says that it found by probing, held to what can be known without a target."""
+"""The survey that a worker reports after probing, checked as far as possible without the target."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ LEFT: Mapping[str, Any] = {  # of a record in a dtype, by probing
 def read_survey(
     message: Mapping[str, Any], request: Request, clauses: Mapping[str, Clause]
 ) -> Survey:
-    """The survey of a target, each clause and dtype once in it. Raises Interfered."""
+    """The survey in a message, with each clause and dtype once. Raises Interfered."""
     survey = read(lambda: typed(Survey.from_json(message["survey"])), "survey")
     formats = read(lambda: _probed(message["probed"]), "survey")
     if not (
@@ -44,7 +44,7 @@ def read_survey(
 
 
 def _about(survey: Survey, request: Request, clauses: Mapping[str, Clause]) -> bool:
-    """Whether it is about one kind of subject, and all clauses on it that are selected."""
+    """Whether it is about one kind of subject and has all selected clauses about it."""
     if survey.about not in KINDS or survey.about != (request.kind or survey.about):
         return False
     kind = KINDS[survey.about]
@@ -58,7 +58,7 @@ def _about(survey: Survey, request: Request, clauses: Mapping[str, Clause]) -> b
 
 
 def _complete(survey: Survey, dtypes: tuple[str, ...]) -> bool:
-    """Whether every clause is settled or to be run, once, in each dtype that is taken."""
+    """Whether each clause is settled or to be run, once, in each dtype of the target."""
     found = [*survey.items, *((v.clause, v.dtype) for v in survey.settled)]
     taken = {dtype for _, dtype in found}
     every: set[Item] = {(number, dtype) for number in survey.order for dtype in taken}
@@ -74,7 +74,7 @@ def _complete(survey: Survey, dtypes: tuple[str, ...]) -> bool:
 
 
 def _settled(verdict: Verdict, clauses: Mapping[str, Clause]) -> bool:
-    """Whether a clause can come to a verdict without being run."""
+    """Whether a clause can have this verdict without a run."""
     clause = clauses[verdict.clause]
     plain = Verdict(verdict.clause, clause.name, clause.force, verdict.dtype, verdict.outcome)
     same = (verdict.name, verdict.force) == (plain.name, plain.force)
@@ -82,7 +82,7 @@ def _settled(verdict: Verdict, clauses: Mapping[str, Clause]) -> bool:
 
 
 def _deviates(survey: Survey, request: Request) -> bool:
-    """Whether what it is known to break is so, by a person or by the chapter of its kind."""
+    """Whether its deviations were declared, by a person or by the chapter of its kind."""
     listed = KINDS[survey.about].known.items()
     said = {(n, f"declared: {' '.join(x.split())}") for n, x in request.deviations.items()}
     for (_, device), deviations in listed:
@@ -92,7 +92,7 @@ def _deviates(survey: Survey, request: Request) -> bool:
 
 
 def _probed(written: Mapping[str, Any]) -> set[str]:
-    """The dtypes in which something is left to judge. Raises ValueError, KeyError or TypeError."""
+    """The dtypes with clauses left to judge. Raises ValueError, KeyError or TypeError."""
     for refusal in written["refusals"]:
         typed(Refusal(**refusal))
     told = {dtype: {**left} for dtype, left in written["by_dtype"].items()}

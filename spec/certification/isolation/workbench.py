@@ -1,7 +1,7 @@
-"""Those that judge: children are handed the items of a plan, one at a time, and may die of it.
+"""The children that judge: each gets one item of the plan at a time, and may die of it.
 
-A child that dies or falls silent leaves the verdict `crashed` on its clause, and a new child goes
-on with the rest. Who probes, or looks for causes, is no business of the bench.
+If a child dies or hangs, its clause has the verdict `crashed`, and a new child continues with the
+rest. The workbench does not order children to probe or to look for causes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,11 +22,11 @@ Report = Callable[[Verdict, int, int], None]
 
 
 class Workbench:
-    """The children of a crew that judge, and what they came to.
+    """The children of a crew that judge, and their results.
 
-    lost: the crashes while the target was probed; probed: what probing found. plan: what is to be
-    judged. notes: those of all children, each once, with its place. crashes: the items of which a
-    process died.
+    lost: crashes during probing. probed: the results of probing. plan: the items to judge. notes:
+    the notes of all children, each once, with its position. crashes: the items that ended a
+    process.
     """
 
     def __init__(self, crew: Crew, clauses: Mapping[str, Clause]) -> None:
@@ -44,14 +44,14 @@ class Workbench:
     def know(
         self, probed: Mapping[str, Any], cost: tuple[int, float, float, float] | None = None
     ) -> None:
-        """What probing found; who compiles has more time from now on. cost: of compiling."""
+        """Record the results of probing; compiled targets get more time. cost: of compiling."""
         self.probed = probed
         if cost is not None:
             self.announce(str(Cost(*cost)))
         self.crew.compiles |= any(left["palette"] for left in probed["by_dtype"].values())
 
     def hand_out(self, items: Iterable[Item]) -> None:
-        """Give items that wait to children, as many at a time as may be."""
+        """Give waiting items to children, as many as may work at a time."""
         for item in items:
             if self.crew.busy >= self.crew.most:
                 return
@@ -60,7 +60,7 @@ class Workbench:
                 child.run(item, self.plan.begin(item))
 
     def heard(self, child: Child, message: Mapping[str, Any]) -> None:
-        """What a child says that probes, judges, or looks for causes. Raises Interfered."""
+        """Record a message of a child at work. Raises Interfered."""
         if "probing" in message:
             read(lambda: child.probing(message["probing"]), "probing")
             if self.probed is None:
@@ -78,7 +78,7 @@ class Workbench:
             self.crew.answering(child)
 
     def gone(self, child: Child) -> str:
-        """A child died: its clause crashed, unless it had its verdict already. Returns why."""
+        """Record that a child died, with a crash of its clause if open; return the reason."""
         if not child.hung:
             leaving(child.process)
         self.crew.let_go(child)
@@ -93,30 +93,30 @@ class Workbench:
         return why
 
     def void(self, why: str) -> None:
-        """The target interferes: nothing counts of what it came to."""
+        """Drop all results, as the target interferes."""
         self.plan.void(f"{INTERFERED}: {why}")
         self.notes.clear()
 
     def note(self, verdict: Verdict) -> None:
-        """A verdict, or the same one with its example."""
+        """Record a verdict, or the same verdict with its counterexample."""
         plan, known = self.plan, len(self.plan.verdicts) + len(self.plan.looked)
         plan.note(verdict)
         if len(plan.verdicts) + len(plan.looked) > known:
             self.report(verdict, len(plan.verdicts), len(plan.place))
 
     def say(self, note: str, item: Item) -> None:
-        """What else was seen while an item was judged: of one that was seen before, the first."""
+        """Record a note about an item; of equal notes, the one of the first item is kept."""
         place = self.plan.place[item]
         self.notes[note] = min(place, self.notes.get(note, place))
 
     def in_vain(self, why: str) -> None:
-        """Note why causes were looked for in vain, if they were."""
+        """Add a note why the search for causes failed, if it did."""
         if why:
             note = f"causes were looked for in vain: {printable(why)}"
             self.notes.setdefault(note, len(self.plan.place))
 
     def _judged(self, child: Child, verdict: Verdict, after: float | None) -> None:
-        """A child has a verdict. after: seconds of the target since, if nothing else is to come."""
+        """Record a verdict. after: seconds of the target since then, if it is the last part."""
         part, known = ("reduction", {}) if child.judged else ("elsewhere", {**verdict.seconds})
         known["implementation"] = known.get("implementation", 0.0) + (after or 0.0)
         self.crew.count(part, child, known)
@@ -124,7 +124,7 @@ class Workbench:
         self.note(verdict)
 
     def _free(self, item: Item) -> Child | None:
-        """A child of the sort that an item is put to, with nothing to do; a new one if need be."""
+        """An idle child of the sort that an item needs, a new one if necessary, or None."""
         sort = self.crew.sort(self.clauses[item[0]])
         child = self.crew.waiting(sort)
         if child is None and self.crew.lacks(sort):

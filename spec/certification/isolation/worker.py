@@ -1,22 +1,22 @@
 """The process in which a target lives: it answers requests of its parent, one line each.
 
-    in    the request; once the target is loaded, the crashes known so far, what probing found, if
-          it is to judge, and whether it will be asked for gradients; then [number, dtype, grade,
-          whether few problems do] for each clause; or {"explain": the items that are violated,
-          "grades": those granted}; with each of these the word of the order, which an answer
-          repeats (`protocol`)
-    out   {"loaded": whether it takes orders to copy itself, rather than more lines};
-          {"probing": ...} before each probe, of nothing while shapes are chosen;
-          {"unsuitable": ...} where there is no subject; {"survey": ..., "probed": ...} from a
-          process that is not to judge, at its end; else for each clause {"verdict": ..., "notes":
-          what else was seen, "after": the seconds in which the target was asked for these}, and
-          before that the verdict alone, if a counterexample is looked for, which is to end the
-          run; for causes {"diagnosis": ..., "beside": the seconds of copies that shared the work}
-          and, once before, {"first": the first cause in words};
-          {"answering": true} once in a while, as long as it does
+    in    the request; once the target is loaded, the crashes known so far, the results of probing
+          if it is to judge, and whether it has to compute gradients; then [number, dtype, rounding
+          model, whether few problems do] for each clause; or {"explain": the failing items,
+          "grades": the rounding models granted}; each of these with the word of the order, which
+          an answer repeats (`protocol`)
+    out   {"loaded": whether it takes orders to fork, rather than more lines};
+          {"probing": ...} before each probe, empty while shapes are chosen;
+          {"unsuitable": ...} if the target cannot be tested; {"survey": ..., "probed": ...} from a
+          process that only probes, at its end; else for each clause {"verdict": ..., "notes": other
+          observations, "after": the seconds in which the target was called for these}, and before
+          that the verdict alone, if the run ends with a search for a counterexample; for causes
+          {"diagnosis": ..., and in `beside` the seconds of forks that shared the work}, and before
+          it {"first": the first cause in words};
+          {"answering": true} once in a while, as long as calls return
 
-Whatever the target prints goes to standard error, of a copy to one of its own. What it is asked
-when a clause is run is written down before.
+The output of the target goes to standard error; a fork has a pipe of its own for it. Before each
+call in a clause, the process writes a description of the call into shared memory (`asked`).
 """
 
 import ctypes
@@ -64,10 +64,10 @@ CALLS = 30  # between two times that programs are forgotten
 
 
 class Pulse:
-    """Called before each call of the target: says once a second that it answered the last one.
+    """Called before each call of the target: reports once a second that it still answers.
 
-    asked, place: where it writes down what it is asked now. forgets: whether programs are not
-    wanted again, as shapes are as they come.
+    asked, place: the memory, and the slot in it, for a description of the call. forgets: whether
+    compiled programs are dropped now and then, as no shape comes again.
     """
 
     def __init__(self, told: TextIO, asked: Asked | None, place: int) -> None:
@@ -86,7 +86,7 @@ class Pulse:
 
 
 def main() -> None:
-    """Serve the parent until it closes its end."""
+    """Serve the parent until it closes the pipe."""
     for number in (signal.SIGINT, signal.SIGTERM):  # whom a person stops is the parent
         signal.signal(number, lambda *_: None)  # what a target starts hears them, and can be ended
     asked, told = _private_channels()
@@ -136,7 +136,7 @@ def main() -> None:
 
 
 def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> None:
-    """Run what is asked for, until nothing more is. alone: the target before it was asked."""
+    """Carry out orders until there are no more. alone: the target before its first call."""
     examiner.witness.lap()
     raising = Raising(examiner)
     for line in asked:
@@ -165,24 +165,24 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
 
 
 def _defect(error: Exception) -> str:
-    """Return what a person can report of an exception that this package raised itself."""
+    """The report of an exception that this package raised itself."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(place.filename).name}, line {place.lineno}"
     return f"{DEFECT} ({type(error).__name__}: {error}, in {where}): please report it"
 
 
 def _first(told: TextIO, order: str, cause: Cause) -> None:
-    """Tell the parent the first cause, for the person who waits for all of them."""
+    """Send the parent the first cause, for the person who waits for all of them."""
     _tell(told, {"first": cause.told, "order": order})
 
 
 def _through(guarded: Guarded, ward: Ward | None) -> Guarded:
-    """What a target is seen through: in a ward, what may kill is far from here."""
+    """The guard, with calls in a process of its own if there is a ward."""
     return guarded if ward is None else lambda record: guarded(ward.over(record))
 
 
 def _imported(target: str) -> Any:
-    """What a target names. Raises Unsuitable, whatever the target raises."""
+    """The object that a target names. Raises Unsuitable, whatever the target raises."""
     try:
         return resolved(target)
     except Unsuitable:
@@ -193,16 +193,16 @@ def _imported(target: str) -> Any:
 
 
 def _handles() -> tuple[Asked | None, socket.socket | None]:
-    """Where what is asked is written down, and who orders copies, if there are such."""
+    """The memory for descriptions of calls and the socket for orders to fork, if given."""
     handles = [int(word) for word in sys.argv[1:]]
     notes = Asked(open(handles[0], "r+b")) if handles else None  # noqa: SIM115
     return notes, socket.socket(fileno=handles[1]) if len(handles) > 1 else None
 
 
 def _private_channels() -> tuple[TextIO, TextIO]:
-    """The parent's two pipes, kept from the target, which gets no input and prints to stderr.
+    """The pipes from and to the parent, hidden from the target, whose output goes to stderr.
 
-    So do its warnings, in a line each.
+    The target reads no input. Its warnings are one line each.
     """
     asked = os.fdopen(os.dup(0), "r", encoding="utf-8")
     told = os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -1,1 +1,1 @@
-"""One clause after the other, on problems that are drawn."""
+"""Judging: one clause after another, on drawn problems."""

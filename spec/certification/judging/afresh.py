@@ -1,4 +1,4 @@
-"""What a target says that nobody has asked anything: of problems that are put in order."""
+"""The results of a target that was never called before, on problems in a given order."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,9 @@ from spec.trial import broken
 
 
 def afresh(target: Target, request: Request, number: str, problems: Sequence[Posed]) -> list[str]:
-    """How a clause is broken by each of some problems, put one after the other; "" if it is not.
+    """How each of some problems breaks a clause, one call after the other; "" if it does not.
 
-    The target is loaded, and neither tried nor probed. Raises Unsuitable.
+    The target is loaded, but not tried or probed. Raises Unsuitable.
     """
     raw = load(target, request, tried=False)
     subject = kind_of(raw.about).under(raw, request.conventions)

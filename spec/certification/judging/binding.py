@@ -1,4 +1,4 @@
-"""Which clauses are settled before anything is run, as they do not bind a target, or not there."""
+"""The clauses that are settled before any run, as they do not apply to a target or a format."""
 
 from spec.certification.judging.judging import differentiates
 from spec.certification.judging.verdict import Verdict, unrun
@@ -12,9 +12,9 @@ from spec.subject import Subject
 def unbound(
     clause: Clause, dtype: str, offers: frozenset[str], raw: Subject, probed: Probed
 ) -> Verdict | None:
-    """The verdict on a clause that does not bind in a format, or None.
+    """The verdict on a clause that does not apply in a format, or None if it applies.
 
-    offers: what the target has under its conventions, whether or not it answers.
+    offers: what the target supports under its conventions, whether or not a call succeeds.
     """
     missing = clause.needs - offers
     if missing:

@@ -1,4 +1,4 @@
-"""Where a target is judged: wherever a sentence holds, and outside of the causes that are known."""
+"""The problems on which a target is judged: those of `--where`, outside of the known causes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,16 +13,17 @@ from spec.trial import Elsewhere
 
 
 def group(kind: Kind, function: str) -> str:
-    """What is asked of a function, in words; "" of the first one of its kind."""
+    """The result that a function computes, in words; "" for the first function of its kind."""
     function = kind.telltale.get(function, function)
     return "" if function == kind.first else kind.worded(function)
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where a target is judged.
+    """The problems on which a target is judged.
 
-    where: a sentence, empty for everywhere. causes: what is left out. tests: what each says.
+    where: a condition, empty for all problems. causes: excluded. tests: the predicate of each
+    condition.
     """
 
     kind: Kind
@@ -32,13 +33,13 @@ class Bounds:
 
     @staticmethod
     def of(kind: Kind, where: str, causes: Sequence[Cause] = ()) -> "Bounds":
-        """Raises ValueError: `where` is no sentence of this kind."""
+        """The bounds of a condition and causes. Raises ValueError for an unknown condition."""
         names = {name for cause in causes for name in cause.features} | {where} - {""}
         return Bounds(kind, where, (*causes,), {x: kind.features.sentence(x) for x in names})
 
     @staticmethod
     def asked(kind: Kind, where: str) -> "Bounds":
-        """Where a person wants it judged. Raises Unsuitable: what is no sentence of this kind."""
+        """The bounds that a person requests. Raises Unsuitable for an unknown condition."""
         try:
             return Bounds.of(kind, where)
         except ValueError as error:
@@ -46,7 +47,7 @@ class Bounds:
 
     @property
     def everywhere(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether no problem is excluded."""
         return not self.where and not self.causes
 
     def has(self, problem: Any, asked: str) -> bool:
@@ -56,20 +57,20 @@ class Bounds:
         return not any(self.covers(cause, problem, asked) for cause in self.causes)
 
     def covers(self, cause: Cause, problem: Any, asked: str) -> bool:
-        """Whether a cause speaks of a function that is put a problem."""
+        """Whether a cause contains a problem of this function."""
         if cause.drawn or not is_part(asked, cause.asked):
             return False
         return all(self.tests[name](problem, asked) for name in cause.features)
 
     def draws(self, problem: Any, clause: str) -> bool:
-        """Whether a clause is put a problem."""
+        """Whether a clause is tested on a problem."""
         return not any(
             clause in cause.beside and all(self.tests[name](problem, "") for name in cause.features)
             for cause in self.causes
         )
 
     def over(self, subject: Subject) -> Any:
-        """The same subject, which says `Elsewhere` to what lies outside."""
+        """The same subject; for excluded problems its functions raise `Elsewhere`."""
         if self.everywhere:
             return subject
 

@@ -1,6 +1,6 @@
-"""A cause: a set of problems that a sentence describes, and on which a target is wrong.
+"""A cause: a set of problems with a condition in words, on which a target is wrong.
 
-The region is what is left when all causes are taken out: its sentence can be asked for by `where`.
+The region is the rest, outside of all causes. Its sentence can be given to `--where`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,18 +20,17 @@ NUMBERS = ("is wrong", "is NaN", "is infinite")  # how an answer of the right fo
 
 @dataclass(frozen=True)
 class Cause:
-    """Where a target is wrong, and how.
+    """The problems on which a target is wrong, and how it is wrong there.
 
-    features: what all problems of the set have in common; none of them, where it is wrong wherever
-    it is asked. asked: the function that gives the wrong answers, in words; "" where it is the
-    first one of all, from which all others follow. failure: how it is wrong, in words.
-    drawn: whether the features are of the problems that a clause is put, as no answer is wrong by
-    itself; else of those that the target is asked. clauses: the numbers of those that are broken
-    there, dtypes the formats. problems: how many were seen to be wrong, of how many that were
-    looked at there. beside: the numbers of clauses that are broken there though no call of theirs
-    is wrong by itself. lens: what makes it right, in words. besides: of a set inside that of
-    another cause, a line about the known mistake whose answers are given in the rest of that.
-    counterexample: the smallest one.
+    features: the conditions that all problems of the set meet; empty if the target is wrong on all
+    problems. asked: the function with the wrong results, in words; "" for the first function, which
+    all others depend on. failure: how it is wrong, in words. drawn: whether the features describe
+    the problems of clauses, as no single result is wrong; else the problems of calls. clauses,
+    dtypes: the numbers of clauses that fail there, and the formats. problems: how many problems are
+    wrong, and how many were tested there. beside: the numbers of clauses that fail there although
+    none of their calls is wrong by itself. lens: the change that corrects it, in words. `besides`:
+    for a set inside that of another cause, a line about the known bug that explains the rest of
+    that set. counterexample: the smallest one.
     """
 
     features: tuple[str, ...]
@@ -48,7 +47,7 @@ class Cause:
 
     @property
     def set(self) -> tuple[str, ...]:
-        """The features, that of what is asked for being the first."""
+        """The features; if a later function is wrong, it comes first."""
         return (*([f"{self.asked}{ASKED}"] if self.asked else []), *self.features)
 
     @property
@@ -59,7 +58,7 @@ class Cause:
 
     @property
     def told(self) -> str:
-        """What is wrong, and where; and how often, if some problems there are answered right."""
+        """The failure, the condition, and how often it fails if some problems there pass."""
         wrong, inside = self.problems
         often = f" in {wrong} of {inside} problems" if wrong < inside else ""
         everywhere = " in all problems" if wrong == inside > 0 else ""
@@ -75,7 +74,7 @@ class Cause:
 
     @property
     def wrong(self) -> str:
-        """What is wrong, and how."""
+        """The wrong result, and how it is wrong."""
         if self.drawn:
             verb = "is" if len(self.beside) == 1 else "are"
             return f"{', '.join(self.beside)} {verb} broken"
@@ -90,7 +89,7 @@ class Cause:
         return f"{noun} {said}{' in another way' if self.besides else ''}"
 
     def to_json(self) -> dict[str, Any]:
-        """The cause as JSON has it, its sentence included."""
+        """The cause as JSON, with its sentence."""
         example = self.counterexample
         written = example and counterexample_to_json(example)
         return {"sentence": self.sentence, **vars(self), "counterexample": written}
@@ -120,12 +119,11 @@ def with_changes(causes: Sequence[Cause]) -> str:
 
 @dataclass(frozen=True)
 class Region:
-    """Where a target is what it is said to be: outside of all causes.
+    """The problems on which a target is correct: those outside of all causes.
 
-    features: of each cause, what all of its problems have in common. sentence: what is left, in
-    words that `where` understands, as far as words go; "" for everywhere. but: the numbers of the
-    clauses that are broken whatever is asked. passed: whether every clause was seen to hold there,
-    or, where a change corrects a cause, with that change.
+    features: the conditions of each cause. sentence: the region as a condition for `--where`, as
+    far as words allow; "" for all problems. but: the numbers of clauses that fail on all problems.
+    passed: whether each clause passes there, with the change that corrects a cause if there is one.
     """
 
     features: tuple[tuple[str, ...], ...] = ()
@@ -135,7 +133,7 @@ class Region:
 
     @staticmethod
     def outside(causes: Sequence[Cause], where: str, passed: bool) -> "Region":
-        """What is left of where a target was to be judged."""
+        """The region outside of causes, and inside of the condition `where`."""
         sets = [cause.set for cause in causes if cause.set]
         told = tuple(x for x in sets if not any({*y} < {*x} for y in sets))
         everywhere = [cause for cause in causes if not cause.set]
@@ -147,7 +145,7 @@ class Region:
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> "Region":
-        """The region whose fields were written as JSON."""
+        """The region with these fields in JSON."""
         features = tuple(map(tuple, written["features"]))
         return Region(features, written["sentence"], tuple(written["but"]), written["passed"])
 

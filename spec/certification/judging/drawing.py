@@ -1,8 +1,8 @@
 """Problems drawn for a clause, the simplest first.
 
-What is drawn depends on the seed, the clause, the dtype and what the target answers, and on
-nothing else. Hypothesis draws from the same domains, choice by choice (`spec.exploring`), for whom
-it then finds the simplest problem; here that is found otherwise, and a number a problem will do.
+They depend on the seed, the clause, the dtype and what the target supports, and on nothing else.
+Hypothesis draws from the same domains, choice by choice (`spec.exploring`), and then finds the
+simplest problem. Here another search does that, so one number for each problem is enough.
 """
 
 import random
@@ -24,7 +24,7 @@ AT_ONCE = 32  # problems drawn in a row, which takes a tenth less time than betw
 
 
 def series(clause: Clause, scope: Scope, count: int, seed: int) -> Iterator[Any]:
-    """So many problems that a seed draws for a clause; of fewer, the first are the same."""
+    """Yield `count` problems that a seed draws for a clause; a shorter series is a prefix."""
     known = seed_of(f"{seed} {clause.number} {scope.dtype}")
     chance = Stream(known)
     # The simplest choices come first; but no numbers that are nothing, in one of a few shapes.
@@ -47,16 +47,16 @@ def drawn(
 
 
 def in_advance(problems: Iterator[T]) -> Iterator[T]:
-    """The same, of which some are drawn before the first of them is put to anyone."""
+    """The same problems, several of which are drawn before the first one is used."""
     while some := list(islice(problems, AT_ONCE)):
         yield from some
 
 
 @contextmanager
 def same_chances() -> Iterator[None]:
-    """The global generators of Python and NumPy at zero, for who draws from them; then as before.
+    """The global generators of Python and NumPy, seeded with zero, and restored afterwards.
 
-    What a clause finds out does not depend on what was judged before it.
+    So the result of a clause does not depend on what was judged before it.
     """
     known, of_numpy = random.getstate(), np.random.get_state()
     random.seed(0)

@@ -1,4 +1,4 @@
-"""What was judged and by which specification: hashes of both, for whoever reads a certificate."""
+"""Hashes of the specification and of the target, for the reader of a certificate."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ OURS, THEIRS = "specification", "target"  # among the versions of a certificate
 
 @cache
 def edition() -> str:
-    """A word for all that is written in it: the same wherever the same is written."""
+    """The hash of all source files of the specification."""
     told = hashlib.sha256()
     for path in sorted(ROOT.rglob("*.py")):
         told.update(f"{path.relative_to(ROOT).as_posix()} {path.stat().st_size}\n".encode())
@@ -31,9 +31,9 @@ def edition() -> str:
 
 
 def hashes(target: Target) -> Mapping[str, str]:
-    """That of the specification, and that of the file of a target beside its distribution.
+    """The hashes of the specification and of the target's file, with its distribution.
 
-    They are taken before the target is loaded, which could write to either.
+    They are computed before the target is loaded, as it could change both.
     """
     place = origin_of(target).rpartition(":")[0]
     file = Path(place) if place.endswith(".py") else _file(place)
@@ -45,7 +45,7 @@ def hashes(target: Target) -> Mapping[str, str]:
 
 
 def _file(place: str) -> Path | None:
-    """The file of a module, which is not imported for that; None where there is none."""
+    """The file of a module, found without an import; None if there is none."""
     loaded = getattr(sys.modules.get(place), "__file__", None)
     here = [] if {os.getcwd(), ""} & {*sys.path} else [os.getcwd()]
     folders, origin, name = [*here, *sys.path], loaded, ""
@@ -60,7 +60,7 @@ def _file(place: str) -> Path | None:
 
 
 def _found(finder: "MetaPathFinderProtocol", name: str, folders: list[str]) -> ModuleSpec | None:
-    """The module in some folders, where it may be a folder in a package that is one, too."""
+    """The module in some folders; finders of namespace packages may know its last name only."""
     try:
         return finder.find_spec(name, folders)
     except KeyError:  # such packages are looked up among what is imported

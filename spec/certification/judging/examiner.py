@@ -1,4 +1,4 @@
-"""An implementation under examination: surveyed once, then tested clause by clause."""
+"""An implementation under examination: probed once, then tested clause by clause."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from spec.trial import broken
 
 @dataclass
 class Examiner:
-    """An implementation, what probing left of it, and the clauses it is held to.
+    """An implementation, the results of probing it, and the clauses that it is tested with.
 
-    patience: seconds left for making counterexamples smaller.
-    offers: what the target has under its conventions, whether or not it answers.
-    witness: how it answered first. deviations: what it is known, or declared, to break.
-    bounds: where it is judged. guard: what it is seen through where conventions are tried.
-    inference: no gradients are ever asked for. programs: those compiled before it was judged.
+    patience: seconds left for making counterexamples smaller. offers: what the target supports
+    under its conventions, whether or not calls succeed. witness: its first results. deviations:
+    clauses that it is known, or declared, to fail. bounds: the problems on which it is judged.
+    guard: wraps it when conventions are tried. inference: no gradients are computed. programs:
+    compiled before judging.
     """
 
     request: Request
@@ -71,10 +71,10 @@ class Examiner:
         guard: Guarded = unchanged,
         survey: Mapping[str, Any] | None = None,
     ) -> Examiner:
-        """Load the target and probe it, unless what that finds is known. Raises Unsuitable.
+        """Load the target and probe it, unless the results are known. Raises Unsuitable.
 
-        selected_only: the definition is not added to a selection of clauses. guard: what the
-        target is seen through, under its conventions, where it is tried out.
+        selected_only: the definition is not added to a selection of clauses. guard: wraps the
+        target, under its conventions, in trials.
         """
         clauses, compiled = resolved(request.specification), programs()
         refused = not_compiled() if survey is None else None
@@ -100,10 +100,10 @@ class Examiner:
         return Examiner(request, raw, found, chosen, patience, *settled, guard, programs=made)
 
     def plan(self, beat: Callable[[], None] = lambda: None, timed: bool = False) -> None:
-        """Choose the shapes on which a target that compiles is tested; beat: is called on the way.
+        """Choose the shapes on which a target that compiles is tested; calls `beat` on the way.
 
-        They are the shapes for all clauses, and the same whichever clauses are selected. timed: the
-        cost of those that are selected is wanted.
+        All clauses count, so the shapes are the same whichever clauses are selected. timed: also
+        estimate the cost of those that are selected.
         """
         clauses, kind = resolved(self.request.specification), kind_of(self.raw.about)
         chosen = self.clauses.keys() if timed else ()
@@ -140,7 +140,7 @@ class Examiner:
     def verdict(
         self, number: str, dtype: str, grade: Grade, few: bool = False
     ) -> tuple[Verdict, Any]:
-        """Run one clause in one dtype; with the problem that breaks it, if that may be the end."""
+        """Run one clause in one dtype; also return the failing problem if the run may end."""
         clause, implementation = self.clauses[number], self.probed.by_dtype[dtype]
         profile, seed, compiled = self.request.thoroughness, self.request.seed, programs()
         scope = scope_for(clause, implementation, dtype, grade, profile.name)
@@ -161,7 +161,7 @@ class Examiner:
         return replace(verdict, programs=programs() - compiled), finding.problem if ends else None
 
     def counterexample(self, verdict: Verdict, problem: Any) -> Counterexample:
-        """The smallest problem found in the time that is left, and what it looks like."""
+        """The smallest problem found in the time that is left, and its likely bugs."""
         clause, implementation = self.clauses[verdict.clause], self.probed.by_dtype[verdict.dtype]
         if self.inference:
             implementation = implementation.without_gradients()
@@ -182,7 +182,7 @@ class Examiner:
     def shown(
         self, clause: Clause, problem: Any, message: str, done: bool, again: Again = ONCE
     ) -> Counterexample:
-        """A problem that breaks a clause, with all but its likeness."""
+        """A counterexample for a problem that breaks a clause, without likely bugs."""
         subject = self.probed.by_dtype[problem.dtype]
         violation = broken(clause, subject, problem)
         left = {name: getattr(subject, name) for name in ("answers", "differentiates")}
@@ -201,13 +201,13 @@ class Examiner:
         )
 
     def likewise(self, number: str, dtype: str, problem: Any) -> str:
-        """The line that names a function which it calls and which is known to be wrong alike."""
+        """A line about a library function that it calls and that has the same failure."""
         clause, subject = self.clauses[number], self.probed.by_dtype[dtype]
         known, device = number in self.deviations.reasons, self.request.device
         return "" if known else likewise(clause, subject, problem, device)
 
     def _looks_like(self, clause: Clause, subject: Subject, problem: Any) -> tuple[str, ...]:
-        """Known mistakes, if there is time to look for them."""
+        """Known bugs with the same results, if there is time to search."""
         kind = kind_of(clause.about)
         return kind.looks_like(clause, subject, problem) if self.patience > 0 else ()
 
@@ -231,7 +231,7 @@ class Examiner:
 
     @cached_property
     def recognised(self) -> Recognised:
-        """Conventions that it seems to follow in its most exact dtype, and nobody declared."""
+        """Undeclared conventions that it seems to follow in its most exact dtype."""
         dtype = self.probed.exact
         lost = self.offers - self.probed.by_dtype[dtype].answers
         narrowed = self.raw.but(answers=self.raw.answers - lost)
@@ -239,7 +239,7 @@ class Examiner:
 
 
 def with_counterexample(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:
-    """The verdict with its counterexample, and with what else breaks its clause so."""
+    """The verdict with its counterexample, and with a library's equal failure."""
     start = time.perf_counter()
     example = examiner.counterexample(verdict, problem)
     likewise = examiner.likewise(verdict.clause, verdict.dtype, example.problem)

@@ -1,4 +1,4 @@
-"""What a clause can be given of a target that compiles: in which shapes, and what these show."""
+"""The shapes that a clause can be given for a target that compiles, and what each shows."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -18,11 +18,11 @@ NAMED = 8  # times as much as a word is a mistake worth that the clause names
 
 @dataclass
 class Given:
-    """What a clause can be given, and what it is.
+    """The shapes that a clause can be given, and those that it was given.
 
-    asked: what it then asks for, by shape; said: the features of its problem, a row for each, and
-    behind them so many mistakes that it names: whether it asks for something that they do wrong.
-    unseen: what pairs of these are worth that no problem of a shape which it was given has.
+    asked: the calls that a shape leads to. said: a row for each shape, with the features of its
+    problem and then, for `mistakes` known bugs that the clause names, whether its calls would show
+    them. unseen: the value of each pair of columns that no given shape has shown.
     """
 
     clause: Clause
@@ -37,9 +37,9 @@ class Given:
         self.unseen: Array = np.outer(worth, worth)
 
     def gains(self) -> Mapping[int, float]:
-        """How much would be seen for the first time in each other shape, if anything would.
+        """The value of what each other shape would show for the first time, if it is positive.
 
-        At first in words alone: clauses are to share their first shapes, as far as they can.
+        The first shape is chosen by features alone, so that clauses share first shapes if possible.
         """
         told = slice(None if self.shapes else self.said.shape[1] - self.mistakes)
         said, unseen = self.said[:, told], self.unseen[told, told]
@@ -48,26 +48,26 @@ class Given:
         return {shape: gain for shape, gain in pairs if gain and shape not in self.shapes}
 
     def give(self, shape: int) -> None:
-        """Note that it was given another shape."""
+        """Note that the clause was given one more shape."""
         row = self.said[[*self.asked].index(shape)]
         self.unseen = self.unseen * (1 - np.outer(row, row))
         self.shapes.append(shape)
 
 
 def programs_of(calls: Calls) -> Asked:
-    """What is compiled for some calls: of a function, what it is put, and what is beside that."""
+    """The programs that some calls compile: by function, shapes, and other arguments."""
     return frozenset((name, (*shapes_of(put), _shape_of(rest))) for name, put, rest in calls)
 
 
 def _shape_of(x: Any) -> Any:
-    """What of a value a program is compiled for, whatever numbers its arrays hold."""
+    """The part of a value that a program is compiled for: shapes, but no numbers of arrays."""
     if isinstance(x, np.ndarray):
         return x.shape, x.dtype == bool
     return tuple(map(_shape_of, x)) if isinstance(x, tuple) else repr(x)
 
 
 def shapes_of(problem: Any) -> Shapes:
-    """What a program is compiled for that a problem is put to: shapes and options."""
+    """The part of a problem that a program is compiled for: shapes and options."""
     shapes = [(name, *_shape_of(x)) for name, x in arrays(problem).items()]
     options = ((name, getattr(problem, name)) for name, _ in optional(problem.__class__))
     plain = [(name, x) for name, x in options if not isinstance(x, np.ndarray)]

@@ -1,4 +1,4 @@
-"""One clause, one implementation, one dtype: examples are drawn until one breaks it."""
+"""One clause, one implementation, one dtype: problems are drawn until one breaks the clause."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -29,7 +29,7 @@ PARTS = {  # on what seconds are spent, in words
 
 @dataclass
 class Finding:
-    """What running a clause has brought so far."""
+    """The results of a clause so far."""
 
     examples: int = 0
     refused: int = 0
@@ -44,7 +44,7 @@ class Finding:
 
 
 def parts(verdicts: Iterable[Any], known: Mapping[str, float], total: float) -> Mapping[str, float]:
-    """On what a process spent its seconds that did nothing but load a target and judge it."""
+    """The seconds of a process that only loaded a target and judged it, by part."""
     spent = dict(known)
     for verdict in verdicts:
         for part, seconds in verdict.seconds.items():
@@ -64,9 +64,9 @@ def judged(
 ) -> Finding:
     """Run `clause` on at most `examples` problems in `scope`, and stop at the first that breaks it.
 
-    drawn: which problems count, where not all do; then more are drawn in their place. In a format
-    of 16 bits the rounding grade is raised when that alone explains a violation; what a
-    certificate makes of the grades of all clauses is said in `plan`.
+    drawn: which problems count, if not all do; then more are drawn instead. In 16 bits, a looser
+    rounding model is granted if it alone explains a failure; `plan` says how a certificate combines
+    the rounding models of all clauses.
     """
     finding = _run(clause, subject, scope, examples, seed, drawn)
     if scope.dtype not in HALF or finding.problem is None:
@@ -81,7 +81,7 @@ def judged(
 
 
 def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, reach: Any) -> Scope:
-    """Where the problems for this clause are drawn from: what the implementation answers."""
+    """The scope of problems for this clause: those that the implementation supports."""
     answers = subject.answers
     return Scope(
         dtype=dtype,
@@ -95,7 +95,7 @@ def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, rea
 
 
 def differentiates(clause: Clause) -> bool:
-    """Whether the clause asks for gradients, or for what is computed while they are recorded."""
+    """Whether the clause needs gradients, or results while gradients are recorded."""
     return bool(clause.needs & {*Backward})
 
 
@@ -138,7 +138,7 @@ def _run(
 def _examine(
     clause: Clause, watched: Subject, watch: Watch, problem: Any, finding: Finding
 ) -> None:
-    """Put one problem to the clause, and note what happened."""
+    """Test the clause on one problem, and note the result."""
     try:
         with measuring() as measure:
             clause.check(watched, problem)

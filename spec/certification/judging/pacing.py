@@ -1,7 +1,7 @@
-"""How long the clauses take that are given shapes of a target that compiles, before they are run.
+"""An estimate of the time that clauses take on the shapes of a target that compiles.
 
-A call for the first time compiles; the same call with other numbers does not. Both are timed, of
-results and of gradients, which take longer: on a few small problems, as in `Planner.compiles`.
+The first call of a shape compiles; the same call with other numbers does not. Both are timed, for
+results and for gradients, which take longer, on a few small problems as in `Planner.compiles`.
 """
 
 import time
@@ -19,7 +19,7 @@ LONGEST = 3.0  # seconds after which no further call is timed
 
 
 class Work(NamedTuple):
-    """What clauses cost: programs that they compile, and seconds with all else."""
+    """The cost of clauses: programs that they compile, and seconds in all."""
 
     programs: float
     seconds: float
@@ -28,7 +28,7 @@ class Work(NamedTuple):
 def work(planner: Planner, every: Sequence[Given], part: Mapping[str, Sequence[int]]) -> Work:
     """The work of clauses on their shapes, timed in the format of a planner.
 
-    every: what they can be given. part: by the number of a clause, the shapes that it is given.
+    every: the shapes that they can be given. part: the shapes given, by number of the clause.
     """
     mine = [[x.asked[shape] for shape in part.get(x.clause.number, ())] for x in every]
     wanted = {asked for clause in mine for shape in clause for asked in shape}
@@ -44,9 +44,9 @@ def work(planner: Planner, every: Sequence[Given], part: Mapping[str, Sequence[i
 
 
 def _timed(planner: Planner, name: str) -> tuple[float, float]:
-    """Mean seconds of a first call of a function, and of the same call again; 0 if none is known.
+    """Mean seconds of a first call of a function, and of the same call again; 0 if unknown.
 
-    By the clock, and not of the processor: compilers have threads of their own.
+    They are measured by the clock, not the processor: compilers have threads of their own.
     """
     found: list[tuple[float, float]] = []
     start = time.perf_counter()

@@ -1,12 +1,11 @@
-"""Few programs, many numbers: what a target is asked that compiles a program for each shape.
+"""Few shapes, many numbers: how a target that compiles for each shape is tested.
 
-A palette is some numbers, each of which stands for all that is picked where a problem is drawn
-(`choices.Numbered`): for shapes and options, and for no entry of an array. A clause is given some
-of them, one more in each round, as long as there are programs left: what shows most that it was
-not shown, two by two of the words for problems and of the mistakes that the clause names, for the
-fewest programs. What a clause asks for, whatever it makes of a problem, is seen by judging the
-definition; and what was asked for already, by whichever clause, costs nothing. Of a target that is
-judged somewhere only, all numbers are of problems that lie there.
+A palette is a few numbers. Each stands for all shapes and options that are picked when a problem is
+drawn (`choices.Numbered`), but for no entry of an array. Clauses get shapes in rounds, one each, as
+long as there are programs left. Each time a clause gets the shape that shows the most new pairs of
+features and of known bugs that the clause names, per new program. The calls that a clause makes are
+found by running it on the definition. Calls that another clause makes already cost nothing. If a
+target is judged on some problems only, all numbers stand for such problems.
 """
 
 import math
@@ -46,10 +45,10 @@ CHEAP = 0.05  # of a program: what is asked for already is not worth more than t
 
 
 class Planner:
-    """What the clauses of a kind ask of a subject in a format, and which shapes they are given.
+    """The calls that the clauses of a kind make in a format, and the shapes that they get.
 
-    profile, seed: of the run. bounds: where it is judged. wrong: where each mistake is that says
-    so. known: what is asked so far.
+    profile, seed: of the run. bounds: the problems on which the target is judged. wrong: the
+    condition of each known bug that declares one. known: the calls planned so far.
     """
 
     def __init__(
@@ -79,19 +78,19 @@ class Planner:
 
     @property
     def shapes(self) -> int:
-        """How many shapes and options are asked for so far."""
+        """The number of different shapes and options so far."""
         return len({shapes for _, shapes in self.known})
 
     @property
     def spent(self) -> int:
-        """How many programs are planned."""
+        """The number of programs that are planned."""
         return sum(price for _, _, price in self.given)
 
     def compiles(self) -> bool:
-        """Whether what is asked of a shape for the first time takes far longer than again.
+        """Whether the first call of a shape takes far longer than the second.
 
-        Of shapes that this process has not asked for, and of small ones, as nobody knows yet what
-        becomes of others.
+        Small shapes are tried that this process has not called before, as nothing is known of
+        others.
         """
         slow = fast = 0
         while slow < TRIED and fast <= TRIED:
@@ -105,7 +104,7 @@ class Planner:
         return slow == TRIED
 
     def fresh(self) -> Any:
-        """A small problem of the definition, in shapes that this process has not asked for."""
+        """A small problem of the definition, in shapes that this process has not called."""
         return self._problem(self.first, shape := NEW_SHAPES.word(), shape, "small")
 
     def palette(self, clauses: Collection[Clause]) -> Mapping[str, tuple[int, ...]]:
@@ -128,7 +127,7 @@ class Planner:
         return self.part()
 
     def part(self, share: float = 1.0) -> Mapping[str, tuple[int, ...]]:
-        """The shapes of each clause that cost a share of all programs, at least one for each."""
+        """The shapes of each clause that cost a share of all programs, at least one each."""
         left = share * self.spent
         found: dict[str, tuple[int, ...]] = {}
         for number, shape, price in self.given:
@@ -138,9 +137,9 @@ class Planner:
         return found
 
     def _one_more(self, given: Given) -> None:
-        """Give a clause what shows most for the fewest programs, if they are left.
+        """Give a clause the shape that shows most for the fewest programs that are left.
 
-        At first it is given something in any case: if they are not, of what costs least.
+        The first shape is given in any case: the cheapest one if there are not enough programs.
         """
         gains = given.gains()
         prices = {shape: self._price(given.asked[shape]) for shape in gains}
@@ -161,11 +160,11 @@ class Planner:
         given.give(shape)
 
     def _price(self, wanted: Asked) -> int:
-        """How many programs are new: where gradients are asked for, two."""
+        """The number of new programs: gradients need two for each shape."""
         return sum(2 if name in self.twice else 1 for name, _ in wanted - self.known)
 
     def _telling(self) -> list[int]:
-        """Numbers that show most of what there is to the definition, the simplest first."""
+        """The numbers of shapes that show most of the definition, the simplest first."""
         chance = Stream(seed_of(f"{self.seed} palette"))
         numbers = [0, *(chance.word() for _ in range(AMONG * self.profile.palette))]
         put = {x: self._problem(self.first, x, x) for x in numbers}
@@ -178,7 +177,7 @@ class Planner:
         return shown.shapes
 
     def _given(self, clause: Clause, numbers: Sequence[int]) -> Given:
-        """Nothing yet, of all that a clause can be given: what lies outside, if all of it does."""
+        """The record of a clause without shapes; excluded problems only if there are no others."""
         self.beat()
         put = self._around(clause, numbers)
         made = {x: asked(clause, self.truth, p) for x, p in put.items()}
@@ -189,13 +188,13 @@ class Planner:
         return Given(clause, programs, said, mistakes=len(wrong))
 
     def _said(self, problem: Any, calls: Calls, wrong: Collection[Test]) -> list[bool]:
-        """What can be said of a problem, and which mistakes some call about it would show."""
+        """The features of a problem, and whether its calls would show each known bug."""
         put = [(one, group(self.kind, name)) for name, one, _ in calls]
         shown = [any(lies(one, function) for one, function in put) for lies in wrong]
         return [*self.kind.features.said(problem), *shown]
 
     def _around(self, clause: Clause, numbers: Sequence[int]) -> Mapping[int, Any]:
-        """Problems of a clause by number: others in the place of those that lie outside."""
+        """Problems of a clause by number; excluded ones are replaced by others."""
         chance = Stream(seed_of(f"{self.seed} {clause.number} palette"))
         more = (chance.word() for _ in range(AMONG * self.profile.palette))
         every = ((x, self._of_clause(clause, x)) for x in chain(numbers, more))
@@ -204,11 +203,11 @@ class Planner:
         return found or {x: self._of_clause(clause, x) for x in numbers}
 
     def _inside(self, problem: Any) -> bool:
-        """Whether something of a problem is judged, whichever function is put it."""
+        """Whether any function is judged on a problem."""
         return self.bounds.everywhere or any(self.bounds.has(problem, x) for x in self.groups)
 
     def _all_inside(self, calls: Calls) -> bool:
-        """Whether all is judged that a clause asks for."""
+        """Whether all calls of a clause are judged."""
         return all(self.bounds.has(put, group(self.kind, name)) for name, put, _ in calls)
 
     def _of_clause(self, clause: Clause, shape: int) -> Any:
@@ -222,7 +221,7 @@ class Planner:
         return drawn(clause, scope, number, shape)
 
     def _timed(self, problem: Any) -> tuple[float, int]:
-        """How long a call takes, and how many programs JAX compiles; of a refusal, nothing."""
+        """Seconds of a call, and how many programs JAX compiles; 0 if it is refused."""
         start, compiled = time.process_time(), of_jax()
         try:
             self.kind.put(self.subject, self.kind.first, problem)

@@ -1,25 +1,24 @@
-"""What is to be run, in which grade of rounding, and what came of it.
+"""The items to run, the rounding model of each, and the verdicts.
 
-In a format of 16 bits an implementation may round as kernels do ("flash") or as a chain of
-library calls does ("eager"), and be right. What is granted in such a format is the strictest
-grade in which every clause holds that holds in any: a clause that is broken is put anew in the
-next grade that explains the problem which broke it (`judging.judged`), and where it then holds,
-that grade is granted to all clauses that stand behind it. Once all were run, what was violated in
-a stricter grade than the one that is granted is run again in that, until no violation is left of
-another: what a certificate prints, the counterexample, its numbers and its script, is wrong in
-the very grade that it names. What held in a stricter grade still does, and is not run again. A
-violation that could not be run again, as the run was stopped, is none: its clause is blocked.
+In 16 bits an implementation may round as kernels do ("flash") or as a chain of library calls does
+("eager"), and be right. Each format is granted the strictest rounding model (`grade`) in which all
+clauses pass that pass in any. A clause that fails is run again in the next model that explains the
+failing problem (`judging.judged`). If it passes, this model is granted to all clauses after it.
+When all were run, failures in a stricter model than the one granted are run again, until there are
+none. So the counterexample in a certificate, its numbers and its script are wrong in the very model
+that it names. A clause that passed in a stricter model still passes, and is not run again. A
+failure that could not be run again, as the run was stopped, does not count: its clause is blocked.
 
-Items may be run side by side, and come to an end in any order. What they come to is what it would
-be if each had waited for those that stand before it: whoever was begun in another grade than they
-need is run again, and where the run is stopped at an item, nothing counts that stands behind it.
+Items may run at the same time, and end in any order. The verdicts are the same as if each had
+waited for those before it: an item that began in another model than the one it needs is run again,
+and if the run is stopped at an item, no later item counts.
 
-Where the first violation ends it all, each item is looked at first, on a few of its problems; then
-each that holds on these is run in full, which is what counts of it: first those with most problems,
-as what a look at everything did not show is rare, and is seen by who puts many.
+With `--fail-fast` each item is first run on a few of its problems. Those that pass are then run in
+full, which is what counts: first the items with most problems, as a failure that no short run
+showed is rare.
 
-In order is as `in_turn` has them, which need not be as they are read: the grade that is granted
-in the end is the least strict that any clause needs, wherever that stands.
+The order of items is that of `in_turn`. The reading order may differ: the model that is granted in
+the end is the least strict that any clause needs, wherever it stands.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,7 +38,7 @@ ANSWERED = ("holds", "violated", "refused")  # to a look; more problems may say 
 
 
 class How(NamedTuple):
-    """How an item is run: in which grade of rounding, and whether on a few problems alone."""
+    """How an item is run: in which rounding model, and whether on a few problems only."""
 
     grade: Grade = "strict"
     few: bool = False
@@ -48,10 +47,10 @@ class How(NamedTuple):
 class Plan:
     """The items of a survey in their order, and the verdicts so far.
 
-    fail_fast: the first violation ends it. then: in what order items are run in full, all of which
-    are looked at first; none is where it is empty. waiting: what is still to be begun. looked: what
-    a look came to, if that is no end. reason: why the run was stopped, if it was. settled: how
-    items are to be run, where that is said elsewhere; then none is run again.
+    fail_fast: the first failure ends the run. then: the order of full runs after short ones; empty
+    if there are no short runs. waiting: items not yet begun. looked: verdicts of short runs that do
+    not end the run. reason: why the run was stopped, if it was. settled: how items are to be run,
+    if that is decided elsewhere; then none is run again.
     """
 
     def __init__(
@@ -75,23 +74,23 @@ class Plan:
 
     @staticmethod
     def of(items: Sequence[Item], request: Request, clauses: Mapping[str, Clause]) -> "Plan":
-        """That of a request; there is no look where few problems are all."""
+        """The plan of a request; without short runs if all runs are short."""
         looks = request.fail_fast and request.thoroughness.examples > FEW
         then = sorted(items, key=lambda item: -clauses[item[0]].effort) if looks else ()
         return Plan(items, request.fail_fast, then)
 
     def begin(self, item: Item) -> How:
-        """How an item is to be run, which waits no more."""
+        """Take an item off those that wait; return how it is run."""
         self.waiting.remove(item)
         self._begun[item] = how = self._how(item)
         return how
 
     def few(self, item: Item) -> bool:
-        """Whether it is still to be looked at."""
+        """Whether an item still needs a short run."""
         return item in self.then and item not in self.looked
 
     def note(self, verdict: Verdict) -> None:
-        """The verdict on an item, unless it stands behind the end."""
+        """Record a verdict, unless its item comes after the end."""
         item = (verdict.clause, verdict.dtype)
         if self._turn(item) > self._end:
             return
@@ -105,7 +104,7 @@ class Plan:
             self.stop(f"{verdict.clause} was violated and the run was to fail fast", item)
 
     def stop(self, reason: str, last: Item | None = None) -> None:
-        """Begin nothing that stands behind the last item; where none is named, nothing at all."""
+        """Begin no item after the last one; none at all if no last item is given."""
         if last is None:
             self.reason, self._in_order = reason, False
             self.waiting.clear()
@@ -115,20 +114,20 @@ class Plan:
             self._take_back([item for item in self.verdicts if self._turn(item) > self._end])
 
     def void(self, reason: str) -> None:
-        """Have no verdict count, and begin nothing."""
+        """Drop all verdicts, and begin no more items."""
         self.verdicts.clear()
         self.looked.clear()
         self.stop(reason)
 
     def give_back(self, items: Iterable[Item]) -> None:
-        """Have items wait again that were begun in vain, if they still count."""
+        """Let items wait again that were begun in vain, if they still count."""
         if self.reason and self._end == 2 * len(self.place):  # nothing more is to be begun
             return
         again = (item for item in items if self._turn(item) <= self._end)
         self.waiting = sorted({*self.waiting, *again}, key=self._turn)
 
     def go_on(self) -> bool:
-        """Whether anything waits, or has to be run again now that all else was."""
+        """Whether an item waits, or has to be run again when all others are done."""
         if not self.waiting and self._in_order:
             ran = [item for item, verdict in self.verdicts.items() if verdict.ran]
             self._run_again([item for item in ran if self._begun[item] != self._how(item)])
@@ -138,7 +137,7 @@ class Plan:
         return bool(self.waiting)
 
     def all(self, clauses: Mapping[str, Clause]) -> list[Verdict]:
-        """A verdict on each item: those that were not run, or not in the end, are blocked."""
+        """A verdict on each item; `blocked` for those without a final run."""
         left = {*unsettled(self.verdicts.values())}
         reason = self.reason or "it was not judged when this was written"
         blocked = {i: unrun(clauses[i[0]], i[1], "blocked", reason) for i in self.place}
@@ -148,11 +147,11 @@ class Plan:
         return [*{**every, **spent}.values()]
 
     def _turn(self, item: Item) -> int:
-        """Its place among all that is run: what was looked at comes behind all looks."""
+        """Its position among all runs: full runs come after all short ones."""
         return self.then[item] if item in self.looked else self.place[item]
 
     def _how(self, item: Item) -> How:
-        """In the grade that those before it need, or, once these are settled, that all need."""
+        """In the rounding model that earlier items need, or, at the end, that all need."""
         if self.settled is not None:
             return self.settled[item]
         few, dtype = self.few(item), item[1]
@@ -165,7 +164,7 @@ class Plan:
         return How(granted(before).get(dtype, "strict"), few)
 
     def _run_again(self, items: Iterable[Item]) -> None:
-        """Have items wait again, in their order."""
+        """Let items wait again, in their order."""
         self.waiting = sorted(items, key=self._turn)
         self._take_back(self.waiting)
 
@@ -177,13 +176,13 @@ class Plan:
 def in_turn(
     items: Iterable[Item], clauses: Mapping[str, Clause], definition: str, request: Request
 ) -> tuple[Item, ...]:
-    """Items, given as they are read, in the order in which they are run.
+    """Items, given in reading order, in the order in which they are run.
 
-    The definition is run after what was selected beside it, if it is named last (as it is where
-    nobody selected it). Under a budget it is first, and all else comes by chance, so that what is
-    judged in a short time is a little of everything; what is drawn for an item depends on the
-    seed and on itself alone, as then others stay in their order when a fault is mended. Where the
-    first violation ends it all, what tells most mistakes comes first, format by format.
+    If the definition is named last (as when nobody selected it), it is run after the selected
+    clauses. With a time limit it is first, and the others come in random order, so that a short
+    time covers a little of everything. The random number of an item depends on the seed and the
+    item alone, so that others keep their order when a fault is fixed. With `--fail-fast`, clauses
+    that reject the most known bugs come first, format by format.
     """
     read, last = [*items], (request.clauses or ())[-1:] == (definition,)
     formats = [*dict.fromkeys(dtype for _, dtype in read)]
@@ -199,9 +198,10 @@ def in_turn(
 
 
 def telling(clauses: Iterable[Clause], definition: str) -> list[str]:
-    """The numbers of clauses: after the definition those that name many mistakes, at least cost.
+    """The numbers of clauses: the definition, then those that reject most bugs per cost.
 
-    Of mistakes that none before names. Of clauses alike in that, the first that is read.
+    Bugs that an earlier clause rejects do not count. Of equal clauses, the first one read comes
+    first.
     """
     read, found, known = [*clauses], list[str](), set[str]()
 
@@ -223,12 +223,12 @@ def telling(clauses: Iterable[Clause], definition: str) -> list[str]:
 
 
 def _raised(verdicts: Mapping[Item, Verdict], dtype: str) -> list[tuple[Item, Verdict]]:
-    """Those in a dtype that need another grade than all have anyway."""
+    """The items in a dtype that need another rounding model than the strictest."""
     return [(x, v) for x, v in verdicts.items() if v.rounding != GRADES[0] and x[1] == dtype]
 
 
 def granted(verdicts: Iterable[Verdict]) -> Mapping[str, Grade]:
-    """The grade of each dtype of 16 bits in which a clause was run: the least strict of all."""
+    """The rounding model of each 16-bit dtype in which a clause ran: the least strict of all."""
     grades: dict[str, Grade] = {}
     for verdict in verdicts:
         if verdict.dtype in HALF and verdict.ran:
@@ -238,7 +238,7 @@ def granted(verdicts: Iterable[Verdict]) -> Mapping[str, Grade]:
 
 
 def unsettled(verdicts: Iterable[Verdict]) -> list[Item]:
-    """The clause and dtype of each violation in a stricter grade than the one that is granted."""
+    """The items of failures in a stricter rounding model than the one that is granted."""
     found = list(verdicts)
     grades = granted(found)
     violated = [v for v in found if v.outcome == "violated" and v.ran and v.dtype in grades]

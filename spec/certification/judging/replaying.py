@@ -1,10 +1,10 @@
-"""Problems that broke a clause once, put again: each as a word that draws it.
+"""Problems that broke a clause once, tested again: each is stored as a word that draws it.
 
-    standard 7 12 strict 5c1f09d2ab34     the profile, the seed, the place in the series, the
-                                          rounding grade, and what the problem is known by
+    standard 7 12 strict 5c1f09d2ab34     the profile, the seed, the position in the series, the
+                                          rounding model, and a hash of the problem
 
-A word draws the same problem as long as the target answers the same kinds of problem. Where it
-draws another one, it is known by another mark, and nothing is said of the first.
+A word draws the same problem as long as the target supports the same kinds of problem. If it draws
+another problem, the hash differs, and there is no verdict about the first one.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ BREAKS, HOLDS, OTHER = "breaks it", "no longer breaks it", "draws another proble
 
 
 def word(scope: Scope, seed: int, finding: Finding) -> str:
-    """What draws the problem again that broke a clause."""
+    """The word that draws the failing problem of a finding again."""
     mark = _mark(finding.problem)
     return f"{scope.reach} {seed} {finding.place} {finding.rounding} {mark}"
 
@@ -37,7 +37,7 @@ def word(scope: Scope, seed: int, finding: Finding) -> str:
 def replayed(
     clause: Clause, subject: Subject, scope: Scope, replays: Mapping[str, Sequence[str]]
 ) -> Verdict:
-    """What comes of the problems of one clause and dtype, each of them put again.
+    """The verdict of a clause on stored problems in one dtype, each of them tested again.
 
     replays: the words by clause and dtype, as `K2 float32`.
     """

@@ -1,4 +1,4 @@
-"""A target that compiles for each shape: the shapes that its clauses are given, dtype by dtype."""
+"""The shapes that clauses get for a target that compiles for each shape, dtype by dtype."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -27,11 +27,12 @@ def planned(
     beat: Callable[[], None],
     chosen: Collection[str] = (),
 ) -> Probed:
-    """What is left to judge, with palettes if it compiles: the same where it answers the same.
+    """The work that is left, with a palette for each clause if the target compiles.
 
-    clauses: all of them by number. bounds: where it is judged. beat: is called before each clause.
-    chosen: the numbers of those that will be run, of which the cost is wanted; none if it is not.
-    What is judged as compiled compiles, in whichever way: one that takes any shape has a program
+    Dtypes in which the target supports the same get the same shapes. clauses: all of them by
+    number. bounds: the problems on which it is judged. beat: is called before each clause. chosen:
+    the numbers of those that will be run, whose cost is estimated; none if it is not needed. With
+    `--compiled`, a target counts as compiling in any case: one that takes any shape has a program
     for each set of options.
     """
     first = clauses.get(kind.definition)
@@ -47,9 +48,9 @@ def planned(
 
 
 class Plans:
-    """The shapes that were planned so far; what answers the same in another dtype is given a share.
+    """The shapes planned so far; a dtype that supports the same as an earlier one gets a share.
 
-    further: that share of the programs of the first. chosen: as `planned` has it.
+    further: that share of the programs of the first one. chosen: as in `planned`.
     """
 
     def __init__(self, further: float, chosen: Collection[str]) -> None:
@@ -60,7 +61,7 @@ class Plans:
 
     @property
     def cost(self) -> Cost | None:
-        """What is planned, all together."""
+        """The total cost that is planned."""
         if not self.spent:
             return None
         programs = [x.programs for x in self.spent]

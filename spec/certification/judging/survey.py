@@ -1,4 +1,4 @@
-"""What is known about a subject before any clause is run; a child tells it to its parent."""
+"""The facts about a subject before any clause is run; a child sends them to its parent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,18 +15,17 @@ from spec.notation import DTYPES
 
 @dataclass(frozen=True)
 class Survey:
-    """What is known before anything is run.
+    """The facts that are known before any clause is run.
 
-    about: the kind of subject. definition: the number of the clause without which nothing of
-    this kind is certified. conventions: all that were chosen; defaults: what they are unless
-    somebody chooses; declares: those that the target alone says it follows.
-    deviations: number of a clause -> why it is known to be broken;
-    strict: those of them that have to be seen; none if few shapes are, as one may hide in others.
-    order: the numbers of all clauses, in reading order. items: (number of a clause, dtype) of
-    all that is to be run, in the order in which it is. settled: the verdicts that need no run.
-    advice: what conventions were recognised, and how to declare them. command: the command line
-    that repeats it. programs: how many were compiled so far. source: `file:line` of the target's
-    definition, or "" if that is not known.
+    about: the kind of subject. definition: the number of the clause without which nothing of this
+    kind is certified. conventions: all choices; defaults: the choices without a declaration;
+    declares: those that the target itself declares. deviations: number of a clause -> why it is
+    known to fail; strict: those of them that must fail; none if few shapes are tested, as a failure
+    may need others. order: the numbers of all clauses, in reading order. items: (number, dtype) of
+    all that is to be run, in this order. settled: the verdicts that need no run. advice:
+    conventions that the target seems to follow, and how to declare them. command: the command line
+    that repeats the run. programs: how many were compiled so far. source: `file:line` of the
+    target's definition, or "" if it is not known.
     """
 
     name: str
@@ -49,7 +48,7 @@ class Survey:
     versions: Mapping[str, str] = field(default_factory=versions_of)
 
     def to_json(self) -> dict[str, Any]:
-        """The survey as JSON has it."""
+        """The survey as JSON."""
         settled = [verdict_to_json(verdict) for verdict in self.settled]
         refusals = [vars(refusal) for refusal in self.refusals]
         written = {**vars(self), "settled": settled, "refusals": refusals}
@@ -68,7 +67,7 @@ class Survey:
 
 
 def unknown(request: Request, clauses: Mapping[str, Clause], about: str) -> Survey:
-    """The survey of a target of which no more is known than what kind it is said to be."""
+    """The survey of a target of which only the kind is known."""
     definition = kind_of(about).definition
     request = with_definition(request, clauses, definition)
     mine = concerning(clauses, request.clauses, about)

@@ -1,11 +1,11 @@
-"""What is found out about one clause in one dtype, and how it is written down.
+"""The verdict on one clause in one dtype, and its form in JSON.
 
-holds         no example broke it
-violated      an example broke it
-deviates      it is broken, as the project's list or the person who asks says that it is
-not offered   the implementation lacks what the clause is about
-refused       it has it, and would not answer
-blocked       the clause was not run: the budget was spent, or an earlier failure ended the run
+holds         no problem broke it
+violated      a problem broke it
+deviates      it fails, and the project or the user declared that it does
+not offered   the implementation does not support what the clause needs
+refused       it supports that, but raised an exception
+blocked       the clause was not run: the time was spent, or an earlier failure ended the run
 crashed       the process died or hung while the clause was run, or the clause itself failed
 """
 
@@ -29,12 +29,11 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A problem that breaks a clause, and what there is to say about it.
+    """A problem that breaks a clause, with the facts that a report prints.
 
-    about: the kind of subject that it is put to. sentence, formula: what the clause says.
-    looks_like: known mistakes that give the same answer. script: a program that repeats the
-    failure. reduced: the search for a smaller one is over. compared: all that was got and wanted
-    there, where that is little enough to be looked at.
+    about: the kind of subject. sentence, formula: the claim of the clause. looks_like: known bugs
+    with the same result. script: a program that repeats the failure. reduced: the search for a
+    smaller problem has ended. compared: all numbers computed and expected, if they are few.
     """
 
     problem: Any  # of the kind that the clause is about
@@ -51,16 +50,15 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found out about one clause in one dtype.
+    """The verdict on one clause in one dtype.
 
-    examples: problems that were put and answered; refused: problems that were put and not answered.
-    worst: the largest error divided by its budget. message: why, where that needs saying.
-    causes: the places, among those of its certificate, of the causes for which it is violated.
-    likewise: what it calls that is known to break the clause in the same way.
-    coverage: rows that see a key; of these, those held to the hull only; and those about
-    whose gradients nothing is claimed. programs: how many were compiled meanwhile.
-    drawn: what draws a problem again that was put (`replaying`) -> what came of it.
-    Raises ValueError for a clause or a dtype that is none: the two name files of a report.
+    examples: problems that were answered; refused: problems for which the target raised an
+    exception. worst: the largest error divided by its bound. message: the reason, if there is one.
+    causes: the positions of its causes in the certificate. likewise: a function that it calls and
+    that is known to fail the clause in the same way. coverage: rows that see a key; of these, those
+    of which only the range of the values was checked; and those without a bound on gradients.
+    programs: compiled during the run. drawn: the word that draws a problem again (`replaying`) ->
+    the result. Raises ValueError for an unknown clause or dtype: the two name files of a report.
     """
 
     clause: str
@@ -89,23 +87,23 @@ class Verdict:
 
     @property
     def ran(self) -> bool:
-        """Whether at least one example was answered."""
+        """Whether at least one problem was answered."""
         return self.examples > 0 and self.outcome in ("holds", "violated", "deviates")
 
     def after(self, look: "Verdict") -> "Verdict":
-        """The same, with what a look at it cost before."""
+        """The same verdict, with the cost of an earlier look at its clause."""
         parts = {*self.seconds} | {*look.seconds}
         seconds = {x: self.seconds.get(x, 0.0) + look.seconds.get(x, 0.0) for x in parts}
         return replace(self, seconds=seconds, programs=self.programs + look.programs)
 
 
 def unrun(clause: Clause, dtype: str, outcome: Outcome, message: str) -> Verdict:
-    """The verdict on a clause that no example was put to."""
+    """The verdict on a clause that was tested on no problem."""
     return Verdict(clause.number, clause.name, clause.force, dtype, outcome, message=message)
 
 
 def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as JSON has it: numbers that JSON lacks are words, what is usual is left out."""
+    """A verdict as JSON: infinite numbers are words, and defaults are left out."""
     example = verdict.counterexample
     written = {
         **vars(verdict),
@@ -120,7 +118,7 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
 
 
 def counterexample_to_json(example: Counterexample) -> dict[str, Any]:
-    """A counterexample as JSON has it."""
+    """A counterexample as JSON."""
     place = example.place and {name: number(x) for name, x in vars(example.place).items()}
     compared = example.compared and problem_to_json(example.compared)
     arrays = {"problem": problem_to_json(example.problem), "compared": compared}

@@ -1,11 +1,11 @@
-"""Whether an implementation still answers as it did before anything else was asked of it.
+"""Whether the results of an implementation change after other calls.
 
-A compiled function may fall back to an eager one when it is asked for gradients, and a function
-that tries a fast way first may remember that it failed. Both go on to give right answers, which
-are those of another program than the one that people run. So one plain problem in each dtype is
-put before all else, and again after everything that is asked: other bits are a change of path,
-and said to be one. It is no violation by itself (clauses may be about bits that change), as either
-path is judged where it is met. What a compiler says that it did not compile is said as well.
+A compiled function may fall back to an eager one when its gradients are computed, and a function
+that tries a fast way first may remember that it failed. Both continue to give right results, but of
+another program than the one that people run. So a plain problem in each dtype is computed before
+all others, and again after each clause. If the bits differ, the path has changed, and the report
+notes it. That is no failure by itself (clauses may be about bits that change), as both paths are
+judged. The report also notes the parts that a compiler did not compile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from spec.trial import Watch
 
 @dataclass
 class Witness:
-    """An implementation, and what it first answered to a plain problem in each dtype."""
+    """An implementation, and its first result for a plain problem in each dtype."""
 
     subject: Subject
     answers: dict[str, bytes]
@@ -36,16 +36,17 @@ class Witness:
 
     @staticmethod
     def of(subject: Subject, refused: Sequence[str] | None = None) -> Witness:
-        """Answers that come twice alike; one that does not could tell of no change.
+        """The first results, if two calls agree; a result that varies could show no change.
 
-        refused: by a compiler, before the subject was asked anything; by default, so far.
+        refused: parts that a compiler did not compile before the first call; by default, those so
+        far.
         """
         once = {dtype: _answer(subject, dtype) for dtype in subject.dtypes}
         alike = {d: x for d, x in once.items() if x == _answer(subject, d)}
         return Witness(subject, alike, [*(not_compiled() if refused is None else refused)])
 
     def changed(self, when: str, dtype: str = "") -> tuple[str, ...]:
-        """A line if an answer is not what it was; of each dtype once. dtype: all unless given."""
+        """A line for each change since the first results, once. dtype: all by default."""
         watched = [name for name in self.answers if dtype in ("", name)]
         subject = self.watch.over(self.subject)
         found = [d for d in watched if _answer(subject, d) != self.answers[d]]
@@ -58,20 +59,20 @@ class Witness:
         return (*said, *(f"{COMPILER} gave up on a part {when}: {reason}" for reason in new))
 
     def lap(self) -> float:
-        """Seconds in the implementation since this was last asked."""
+        """Seconds in the implementation since the last call of `lap`."""
         found, self.watch = self.watch.seconds, Watch()
         return found
 
 
 def distinct(notes: Mapping[str, int]) -> list[str]:
-    """Notes in the order of their places; of those that name another clause alone, the first."""
+    """Notes in the order of their positions; of those that differ in the clause, the first."""
     backwards = sorted(notes, key=notes.__getitem__, reverse=True)
     found = {re.sub(r"while \w+ was run", "", note): note for note in backwards}
     return sorted(found.values(), key=notes.__getitem__)
 
 
 def _answer(subject: Subject, dtype: str) -> bytes:
-    """The bits of an answer, or the words in its place."""
+    """The bits of a result, or the words of an exception."""
     known = kind_of(subject.about)
     try:
         with np.errstate(all="ignore"):
@@ -82,12 +83,12 @@ def _answer(subject: Subject, dtype: str) -> bytes:
 
 @cache
 def _plain(about: str, dtype: str) -> Any:
-    """The problem, which is put after each clause."""
+    """The plain problem that is computed after each clause."""
     return kind_of(about).core(dtype)
 
 
 def _bits(answer: Any) -> bytes:
-    """The numbers of an answer, whatever it is made of; long doubles hold those of float64."""
+    """The bits of a result with any structure; long doubles hold numbers of float64."""
     if is_dataclass(answer):
         return b"".join(_bits(getattr(answer, field.name)) for field in fields(answer))
     if isinstance(answer, Mapping):

@@ -1,1 +1,1 @@
-"""The certificate: its text, its files, and how two of them differ."""
+"""Certificates: their text, their files, and the differences between two of them."""

@@ -1,8 +1,8 @@
-"""A certificate in short: what a repository keeps of it, to hold later ones to.
+"""A certificate in short: the part that a repository keeps, to compare later ones with.
 
-Left out are the figures of each clause, the way in which problems are drawn again, and where on a
-machine a target was; verdicts are told by outcome, and causes whole, with their smallest problems
-and the scripts that a person reads.
+It omits the figures of each clause, the words that draw problems again, and the place of the target
+on a machine. It has verdicts by outcome, and whole causes with their smallest problems and the
+scripts that a person reads.
 """
 
 import re
@@ -29,7 +29,7 @@ SAME = ("name", "about", "profile", "seed", "command", "where", "compiled", "not
 
 
 def brief(certificate: Certificate) -> dict[str, Any]:
-    """A certificate in short, as JSON has it."""
+    """A certificate in short, as JSON."""
     refused = grouped(
         ((r.what, r.direction, r.message, r.crashed), r.dtype) for r in certificate.refusals
     )
@@ -51,7 +51,7 @@ def brief(certificate: Certificate) -> dict[str, Any]:
 
 
 def in_full(written: Mapping[str, Any], clauses: Mapping[str, Clause]) -> Certificate:
-    """The certificate of which something was kept; what was not is as if there had been none."""
+    """The certificate that was kept in short; omitted parts are empty."""
     kind = kind_of(written["about"])
     causes = tuple(map(Cause.from_json, written["causes"]))
     refusals = [
@@ -80,7 +80,7 @@ def in_full(written: Mapping[str, Any], clauses: Mapping[str, Clause]) -> Certif
 
 
 def _in_short(cause: Cause) -> Cause:
-    """A cause whose script is no long one, and does not say where its target is on this machine."""
+    """A cause without a long script, and without the place of its target on this machine."""
     example = cause.counterexample
     if example is None:
         return cause
@@ -89,7 +89,7 @@ def _in_short(cause: Cause) -> Cause:
 
 
 def _said(certificate: Certificate) -> dict[str, dict[str, str]]:
-    """Outcome -> why, in the first format that has it -> the numbers of clauses."""
+    """Outcome -> reason, in the first format that has it -> the numbers of clauses."""
     said: dict[tuple[str, str], str] = {}
     for v in certificate.verdicts:
         if v.message and v.outcome != "holds" and not v.causes:
@@ -101,7 +101,7 @@ def _said(certificate: Certificate) -> dict[str, dict[str, str]]:
 
 
 def _outcomes(certificate: Certificate, dtype: str) -> dict[str, str]:
-    """The numbers of the clauses with each outcome, those that follow each other as S1-S5."""
+    """The numbers of the clauses with each outcome, successive ones as S1-S5."""
     mine = (v for v in certificate.verdicts if v.dtype == dtype)
     return {
         x: ranges(numbers) for x, numbers in grouped((v.outcome, v.clause) for v in mine).items()
@@ -109,7 +109,7 @@ def _outcomes(certificate: Certificate, dtype: str) -> dict[str, str]:
 
 
 def _worst(certificate: Certificate, dtype: str) -> dict[str, float]:
-    """The largest share of a budget in each section, of what holds."""
+    """The largest share of an error bound in each section, of clauses that pass."""
     held = (v for v in certificate.verdicts if v.dtype == dtype and v.outcome == "holds")
     shares = grouped((section_of(v.clause), v.worst) for v in held)
     return {section: round(max(found), 3) for section, found in shares.items()}
@@ -118,7 +118,7 @@ def _worst(certificate: Certificate, dtype: str) -> dict[str, float]:
 def _verdicts(
     written: Mapping[str, Any], clauses: Mapping[str, Clause], causes: Sequence[Cause]
 ) -> Iterator[Verdict]:
-    """The verdicts, in the order in which they are read."""
+    """Yield the verdicts in reading order."""
     outcome = {(n, dtype): x for dtype, y in written["outcomes"].items() for n, x in _told(y)}
     said = {(x, n): why for x, y in written["said"].items() for n, why in _told(y)}
     formats = [dtype for dtype in DTYPES if dtype in written["outcomes"]]
@@ -130,12 +130,12 @@ def _verdicts(
 
 
 def _told(numbers: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
-    """For each clause of several ranges, the word that stands before it."""
+    """Yield each clause of several ranges, with the word before its range."""
     return ((number, word) for word, found in numbers.items() for number in numbered(found))
 
 
 def _ran(verdict: Verdict, written: Mapping[str, Any], causes: Sequence[Cause]) -> Verdict:
-    """A verdict as that of a clause which at least one problem was put to, if it was."""
+    """The verdict on a clause that was tested on at least one problem, if it was."""
     number, dtype = verdict.clause, verdict.dtype
     if verdict.outcome == "holds":
         worst = written["worst"][dtype].get(section_of(number), 0.0)
@@ -152,7 +152,7 @@ def numbered(text: str) -> list[str]:
 
 
 def _run(text: str) -> Iterator[str]:
-    """Those of one range. Raises ValueError for what is no number of a clause."""
+    """Yield the numbers of one range. Raises ValueError for a word that is no number."""
     first, _, last = text.partition("-")
     if not NUMBER.fullmatch(first) or len(last) > DIGITS:
         raise ValueError(f"{text!r} is no range of clauses")

@@ -56,7 +56,7 @@ def _everywhere(cause: Cause) -> str:
 
 
 def hints(certificate: Findings, cause: Cause) -> list[str]:
-    """What to do about a cause that nothing was seen to correct, if that is known."""
+    """The known advice on a cause that no change corrects."""
     known = kind_of(certificate.about).hints.get(joined(cause.features), "")
     hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else known
     return [hint] if hint and not cause.lens else []
@@ -149,7 +149,7 @@ def _size(verdict: Verdict) -> int:
 
 
 def _of_cause(place: int, example: Counterexample) -> str:
-    """What is wrong, and how to see it again: a script that runs alone."""
+    """The failure, and a script that shows it alone."""
     text = [f"{place}. {example.message}"]
     script = _body(example.script)
     if not script or len("\n".join(script)) > LONG:
@@ -184,7 +184,7 @@ def _of_clause(title: str, example: Counterexample) -> str:
 
 
 def _shown(example: Counterexample) -> Iterator[str]:
-    """What was asked, what came back, what it looks like, and how to see it again."""
+    """Yield the failure, the problem, the likely bugs, and the script."""
     yield from (example.message, "", *_problem(example))
     if not example.reduced:
         yield "(there was no time to look for a smaller one)"

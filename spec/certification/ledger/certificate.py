@@ -19,13 +19,13 @@ from spec.version import CURRENT
 
 
 class Certificate(Findings):
-    """What was found out about one implementation; its text is the whole report."""
+    """The results for one implementation; its text is the whole report."""
 
     def __str__(self) -> str:
         return report(self)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """The HTML that a notebook shows."""
         return in_html(self)
 
 
@@ -36,7 +36,7 @@ def certificate(
     timings: Mapping[str, float],
     diagnosis: Diagnosis,
 ) -> Certificate:
-    """The certificate of a request, its verdicts in the order in which they are read."""
+    """The certificate of a request, its verdicts in reading order."""
     place = {number: i for i, number in enumerate(survey.order)}  # then by format
     verdicts = sorted(
         [*survey.settled, *run], key=lambda v: (place.get(v.clause, 0), DTYPES.index(v.dtype))
@@ -68,7 +68,7 @@ def certificate(
 
 
 def _explained(verdict: Verdict, diagnosis: Diagnosis) -> Verdict:
-    """The verdict with its causes, and what its target calls that is known to be wrong alike."""
+    """The verdict with its causes, and with a library function that fails in the same way."""
     item = verdict.clause, verdict.dtype
     places, line = diagnosis.met.get(item, ()), diagnosis.likewise.get(item, verdict.likewise)
     return with_example(replace(verdict, causes=places, likewise=line), diagnosis.causes)
@@ -82,7 +82,7 @@ def with_example(verdict: Verdict, causes: Sequence[Cause]) -> Verdict:
 
 
 def _region(request: Request, diagnosis: Diagnosis, verdicts: Iterable[Verdict]) -> Region:
-    """What is left; where no causes were looked for, all of it or nothing that is known."""
+    """The region outside of the causes; if none were searched for, everything or unknown."""
     if diagnosis.causes:
         stopped = any(v.outcome == "blocked" for v in verdicts)
         return replace(diagnosis.region, passed=diagnosis.region.passed and not stopped)
@@ -91,9 +91,9 @@ def _region(request: Request, diagnosis: Diagnosis, verdicts: Iterable[Verdict])
 
 
 def _deviating(survey: Survey, verdicts: list[Verdict], few: bool) -> list[Verdict]:
-    """Known violations as deviations; a deviation that no dtype shows any more is violated.
+    """Declared failures as deviations; a deviation that passes in every dtype is violated.
 
-    few: so few problems were put that one may have been missed.
+    few: too few problems were tested to be sure that it passes.
     """
     left = ("violated", "blocked", "crashed")
     found = {v.clause for v in verdicts if v.outcome in left}

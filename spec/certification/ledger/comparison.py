@@ -1,4 +1,4 @@
-"""What changed between two certificates."""
+"""The changes between two certificates."""
 
 from collections.abc import Collection, Iterator, Mapping
 
@@ -11,16 +11,16 @@ from spec.version import RETIRED
 
 
 def compared(before: Certificate, after: Certificate) -> str:
-    """All that is not what it was, as text."""
+    """All changes, as text."""
     return "\n".join(changes(before, after)) or "nothing changed"
 
 
 def changes(
     before: Certificate, after: Certificate, versions: Collection[str] | None = None
 ) -> Iterator[str]:
-    """A line for each thing that is not what it was.
+    """Yield a line for each change.
 
-    versions: of which libraries these count; of all of them, unless given.
+    versions: the libraries whose versions count; by default all.
     """
     yield from _mappings("", _of(before), _of(after))
     chosen = (  # a certificate from before there was a convention has its default
@@ -39,7 +39,7 @@ def changes(
 
 
 def _of(certificate: Certificate) -> Mapping[str, str]:
-    """What was judged."""
+    """The facts about what was judged, by name."""
     compiled = {"compiled": certificate.compiled} if certificate.compiled else {}
     return {"name": certificate.name, "specification": certificate.specification, **compiled}
 
@@ -52,18 +52,18 @@ def _mappings(what: str, before: Mapping[str, str], after: Mapping[str, str]) ->
 
 
 def _found(what: str, before: Collection[str], after: Collection[str]) -> Iterator[str]:
-    """What is there no more, and what was not there."""
+    """Yield a line for items that are gone, and one for new items."""
     for some, others, word in ((before, after, "no more"), (after, before, "new")):
         yield from (f"{what}, {word}: {line}" for line in some if line not in others)
 
 
 def _causes(certificate: Certificate) -> list[str]:
-    """A sentence for each cause, with what mends it."""
+    """A sentence for each cause, with the change that corrects it."""
     return ["; ".join(filter(None, (c.sentence, c.lens, c.besides))) for c in certificate.causes]
 
 
 def _region(certificate: Certificate) -> str:
-    """Where it is what it is said to be, in a line."""
+    """The region in which the target is correct, in a line."""
     region = certificate.region
     but = f" but {', '.join(region.but)}" if region.but else ""
     where = "nowhere" if any(not (c.set or c.drawn) for c in certificate.causes) else "everywhere"
@@ -71,13 +71,13 @@ def _region(certificate: Certificate) -> str:
 
 
 def _refusals(certificate: Certificate) -> list[str]:
-    """What is refused in which formats, whatever the words are."""
+    """The kinds of problem that raise an exception, and their formats, without messages."""
     pairs = ((f"{r.what}, {r.direction}", r.dtype) for r in certificate.refusals)
     return [f"{what} [{', '.join(dtypes)}]" for what, dtypes in grouped(pairs).items()]
 
 
 def _verdicts(before: Certificate, after: Certificate) -> Iterator[str]:
-    """A line for each clause whose outcome changed, its dtypes together."""
+    """Yield a line for each clause whose outcome changed, its dtypes together."""
     old, new = _outcomes(before), _outcomes(after)
     changed: dict[tuple[str, str, str], list[str]] = {}
     for key, verdict in {**old, **new}.items():
@@ -93,7 +93,7 @@ def _verdicts(before: Certificate, after: Certificate) -> Iterator[str]:
 
 
 def _absent(number: str, version: str) -> str:
-    """Why a certificate of a version of the specification has no verdict on a clause."""
+    """The reason why a certificate of a version has no verdict on a clause."""
     clause, gone = resolved(Request.specification).get(number), RETIRED.get(number)
     if clause is not None and clause.since > version:
         return f"not in {version}, new in {clause.since}"

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and JSON that can be read by lines."""
+"""Files that are written whole or not at all, and JSON in lines."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def in_lines(fields: Mapping[str, Any]) -> str:
-    """JSON with a line for each field, and one for each item of those that are lists."""
+    """JSON with a line for each field, and one for each item of lists."""
     return "{\n" + ",\n".join(f"{json.dumps(n)}: {_value(x)}" for n, x in fields.items()) + "\n}\n"
 
 
@@ -20,9 +20,9 @@ def _value(x: Any) -> str:
 
 
 def written(path: Path, text: str) -> None:
-    """Put `text` at `path` in one step, so that nobody ever reads half of it.
+    """Write `text` to `path` in one step, so that no reader gets half of it.
 
-    Who may read it is who might, or who may read other new files of this process.
+    An existing file keeps its mode. A new one has the mode of other new files of this process.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -33,7 +33,7 @@ def written(path: Path, text: str) -> None:
 
 
 def _mode(path: Path) -> int:
-    """The mode of a file that is to be written: its own, or that of a new one."""
+    """The mode of the file to write: that of the existing file, or of a new one."""
     if path.exists():
         return path.stat().st_mode & 0o777
     hidden = os.umask(0)  # it is told to who sets it

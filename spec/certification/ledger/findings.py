@@ -1,4 +1,4 @@
-"""What a certificate says: a ledger of verdicts that adds up, and all that repeats it."""
+"""The data of a certificate: verdicts with a ledger that adds up, and how to repeat the run."""
 
 import os
 from collections import Counter
@@ -21,23 +21,21 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Findings:
-    """What was found out about one implementation.
+    """The results for one implementation.
 
-    conventions: every choice, the rounding grade of each 16-bit dtype among them; defaults:
-    what they are unless somebody declares another; declares: what the target declared itself.
-    coverage: for each dtype the rows examined, and the shares of them that were held to the
-    hull of the values only, or about whose gradients nothing is claimed.
-    timings: seconds in total; and what all processes together spent theirs on, which may be more:
-    loading and probing, the implementation, the specification (definition, budgets and
-    comparisons), the reduction of counterexamples, and elsewhere.
-    advice: conventions recognised and not declared.
-    where: the sentence for the problems that it was judged on. causes: what is wrong, by sets of
-    problems; region: what is left outside of them, and was judged. compiled: in which way it was,
-    by its library, where that was asked for. command: what repeats it.
-    programs: how many were compiled, as far as compilers tell. specification: its version.
-    source: `file:line` of the target's definition, or "" if that is not known.
-    about: the kind of subject. definition: the number of the clause without which nothing of this
-    kind is certified. All text in it is printable: what a target chose writes no line of a report.
+    conventions: all choices, with the rounding model of each 16-bit dtype; defaults: the choices
+    without a declaration; declares: choices that the target itself declares. coverage: for each
+    dtype the number of rows tested, and the shares of which only the range of the values was
+    checked, or of whose gradients nothing is known. timings: seconds in total, and the seconds of
+    all processes together by part, whose sum may be larger: loading and probing, the
+    implementation, the specification (definition, bounds and comparisons), making counterexamples
+    smaller, and others. advice: undeclared conventions that the target seems to follow. where: the
+    condition of the problems that it was judged on. causes: failures, by sets of problems; region:
+    the rest. compiled: how its library compiled it, if requested. command: repeats the run.
+    programs: how many were compiled, as far as compilers report. specification: its version.
+    source: `file:line` of the target's definition, or "" if it is not known. about: the kind of
+    subject. definition: the number of the clause without which nothing of this kind is certified.
+    All text is printable, so that no text of a target adds a line to a report.
     """
 
     name: str
@@ -70,12 +68,12 @@ class Findings:
 
     @property
     def passed(self) -> bool:
-        """Whether every `must` that binds holds, and the definition clause was run."""
+        """Whether every required clause that applies passes, and the definition was run."""
         return self.exit_code == 0
 
     @property
     def exit_code(self) -> int:
-        """0 certified, 1 a `must` is violated, 3 incomplete."""
+        """0 certified, 1 a required clause fails, 3 incomplete."""
         if any(map(blocks, self.verdicts)):
             return 1
         stopped = any(v.outcome in ("blocked", "crashed") for v in self.verdicts) or any(
@@ -86,13 +84,13 @@ class Findings:
 
     @property
     def ledger(self) -> Mapping[str, int]:
-        """How many verdicts there are of each outcome."""
+        """The number of verdicts of each outcome."""
         counted = Counter(verdict.outcome for verdict in self.verdicts)
         return {outcome: counted[outcome] for outcome in OUTCOMES}
 
     @property
     def deviations(self) -> tuple[str, ...]:
-        """The numbers of the clauses that are broken as they are known to be."""
+        """The numbers of the clauses that fail as declared."""
         return tuple(dict.fromkeys(v.clause for v in self.verdicts if v.outcome == "deviates"))
 
     @property
@@ -102,12 +100,12 @@ class Findings:
 
     @property
     def worst(self) -> float:
-        """The largest error, divided by its budget, of what holds."""
+        """The largest error divided by its bound, of clauses that pass."""
         return max((v.worst for v in self.verdicts if v.outcome == "holds"), default=0.0)
 
     @property
     def failures(self) -> tuple[Verdict, ...]:
-        """What is violated, the musts first."""
+        """The failing verdicts, required clauses first."""
         violated = [v for v in self.verdicts if v.outcome == "violated"]
         return tuple(sorted(violated, key=lambda v: v.force != "must"))
 
@@ -116,7 +114,7 @@ class Findings:
         written(Path(path), in_lines(self.to_json()))
 
     def to_json(self) -> dict[str, Any]:
-        """The certificate as JSON has it, its format, `passed` and the ledger included."""
+        """The certificate as JSON, with its format, `passed` and the ledger."""
         # A counterexample is that of a cause, and stands there.
         told = (replace(v, counterexample=None) if v.causes else v for v in self.verdicts)
         verdicts = [verdict_to_json(verdict) for verdict in told]
@@ -128,12 +126,12 @@ class Findings:
 
 
 def blocks(verdict: Verdict) -> bool:
-    """Whether the implementation cannot be certified because of it."""
+    """Whether the implementation cannot be certified because of this verdict."""
     return verdict.outcome == "violated" and verdict.force == "must"
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
-    """What comes with each key, in the order in which they come."""
+    """The values of each key, in the order of the pairs."""
     found: dict[Key, list[Value]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)

@@ -1,4 +1,4 @@
-"""What people say of the causes in a ledger: what each is, in words, and where that stands.
+"""Judgements of the causes in a ledger: what each cause is, in words, and where this is documented.
 
     [[targets.attend.causes]]
     sentence = "where causal and N > M, the output is NaN"     # as the certificate has it
@@ -6,8 +6,8 @@
     words = "A query that sees no key divides zero by zero."
     script = "attend_divides_by_zero.py"                       # in the folder `faults`
 
-What was found by reading, and is no cause of a certificate, stands in tables `by_hand`, which say
-`why` no clause shows it.
+A fault that was found by reading, and is no cause of a certificate, stands in tables `by_hand`,
+which say `why` no clause shows it.
 """
 
 import subprocess
@@ -41,12 +41,12 @@ PATIENCE = 300.0  # seconds for a script
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a cause is.
+    """A judgement of a cause.
 
-    sentence: that of the cause, or of the clause that is broken for no cause, its number. kind: a
-    key of `NEEDS`. documentation: where the library says so, and its words. issue: the address in
-    its tracker, if there is one. script: shows it with the library alone, and fails while it is
-    there. why: no clause shows it, for this reason.
+    sentence: the sentence of the cause, or the number of a clause that fails without a cause. kind:
+    a key of `NEEDS`. documentation: where the library documents it, and its words. issue: the
+    address in its tracker, if there is one. script: shows the fault with the library alone, and
+    fails as long as the fault exists. why: the reason why no clause shows it.
     """
 
     sentence: str
@@ -59,7 +59,7 @@ class Judgement:
 
     @staticmethod
     def read(written: Any, place: str, table: str = "causes") -> "Judgement":
-        """The judgement of a table. Raises Unsuitable, with the place, where it is no good."""
+        """The judgement in a table. Raises Unsuitable, with the place, if it is invalid."""
         if not isinstance(written, dict):
             raise Unsuitable(f"{place}: got {written!r}, want a table")
         for key, value in written.items():
@@ -77,7 +77,7 @@ class Judgement:
 
 
 def unjudged(certificate: Certificate, judgements: Sequence[Judgement]) -> Iterator[str]:
-    """A line for each cause of which nobody says what it is, and for what is said of none."""
+    """Yield a line for each cause without a judgement, and for the reverse."""
     said = [x.sentence for x in judgements if not x.why]
     causes = [cause.sentence for cause in certificate.causes]
     broken = {v.clause for v in certificate.verdicts if v.outcome in ("violated", "deviates")}
@@ -94,7 +94,7 @@ def unjudged(certificate: Certificate, judgements: Sequence[Judgement]) -> Itera
 
 
 def mended(judgements: Sequence[Judgement], folder: Path) -> Iterator[str]:
-    """A line for each script that does not show what it was written for."""
+    """Yield a line for each script that does not show its fault."""
     for script in dict.fromkeys(x.script for x in judgements if x.script):
         if said := _in_vain(folder / FAULTS / script):
             yield f"{script}: {said}"
@@ -102,7 +102,7 @@ def mended(judgements: Sequence[Judgement], folder: Path) -> Iterator[str]:
 
 @cache
 def _in_vain(script: Path) -> str:
-    """Why a script shows nothing; "" if it shows its fault. Targets that share one have it once."""
+    """Why a script shows nothing; "" if it shows its fault. Each script runs once."""
     command = [sys.executable, str(script)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
@@ -116,7 +116,7 @@ def _in_vain(script: Path) -> str:
 
 
 def judgements(written: Mapping[str, Any], place: str) -> tuple[Judgement, ...]:
-    """Those of a target's table. Raises Unsuitable."""
+    """The judgements in a target's table. Raises Unsuitable."""
     found: list[Judgement] = []
     for name in TABLES:
         listed = written.get(name, [])

@@ -1,7 +1,8 @@
 """Certificates as a JUnit XML file, which CI servers read: a test for each clause and dtype.
 
-What blocks a certificate is a `failure`, a crash an `error`. What blocks none is `skipped`, with
-the reason: recommended clauses that fail, declared deviations, and whatever was not tested.
+A clause that blocks a certificate is a `failure`, a crash an `error`. Others that do not pass are
+`skipped`, with the reason: recommended clauses that fail, declared deviations, and everything that
+was not tested.
 """
 
 import os
@@ -48,7 +49,7 @@ def junit(results: Mapping[str, Result]) -> str:
 
 
 def _suite(name: str, result: Result) -> Element:
-    """The tests of one target, or the error for which there are none."""
+    """The tests of one target, or the error if there are none."""
     suite = Element("testsuite", name=_legal(name))
     if isinstance(result, Findings):
         suite.append(_properties(result))
@@ -67,7 +68,7 @@ def _suite(name: str, result: Result) -> Element:
 
 
 def _properties(certificate: Findings) -> Element:
-    """What the certificate is of, and what it says as a whole."""
+    """The facts about the whole certificate: target, conventions, versions, verdict."""
     said = {
         "verdict": in_short(certificate),
         "exit code": str(certificate.exit_code),
@@ -103,7 +104,7 @@ def _case(name: str, verdict: Verdict, certificate: Findings) -> Element:
 
 
 def _came(verdict: Verdict, certificate: Findings) -> Iterator[Element]:
-    """What came of a test, unless it passed."""
+    """Yield the result of a test, unless it passed."""
     found = outcome(verdict)
     if found in SKIPPED:
         yield Element("skipped", message=_legal(f"{SKIPPED[found]}{verdict.message}"))
@@ -167,7 +168,7 @@ def retold(path: str, told: Mapping[str, str], mark: str, own: str) -> None:
 
 
 def in_words(cause: Cause) -> Iterator[str]:
-    """What is wrong, and where; then what makes it right, or else what it looks like."""
+    """Yield the failure and its condition, then its correction or its likely bugs."""
     yield cause.told
     if fix := remedy(cause):
         yield fix

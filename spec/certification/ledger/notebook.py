@@ -32,7 +32,7 @@ def in_html(certificate: Findings) -> str:
 
 
 def _cause(cause: Cause) -> str:
-    """What it looks like or needs, what is wrong, which clauses fail, the smallest example."""
+    """The likely bug or correction, the failure, its clauses, and the smallest example."""
     first = [_tag("div", line) for line in (remedy(cause), cause.told) if line]
     first.append(_tag("div", failing(cause)))
     return f"<li>{''.join([*first, _example(cause.counterexample)])}</li>"

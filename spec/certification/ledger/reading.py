@@ -1,4 +1,4 @@
-"""Certificates that were saved: whole, as `certify --json` writes them, or in short."""
+"""Saved certificates: whole, as `certify --json` writes them, or in short."""
 
 import json
 import os
@@ -19,13 +19,19 @@ from spec.typed import typed
 
 
 class OtherFormat(ValueError):
-    """A certificate that a later version of this package wrote."""
+    """The certificate was written by a later version of this package."""
+
+
+class NoCertificate(Unsuitable):
+    """The file is no certificate: it has no verdicts."""
 
 
 def read(path: str | os.PathLike[str]) -> Certificate:
-    """The certificate that was saved at `path`. Raises Unsuitable where there is none."""
+    """The certificate in the file `path`. Raises Unsuitable if there is none."""
     try:
         return loaded(path)
+    except NoCertificate:
+        raise
     except OSError as error:
         raise Unsuitable(f"{path} cannot be read: {error.strerror}") from None
     except OtherFormat as error:
@@ -36,8 +42,10 @@ def read(path: str | os.PathLike[str]) -> Certificate:
 
 
 def loaded(path: str | os.PathLike[str]) -> Certificate:
-    """The certificate that was saved at `path`. Raises OtherFormat, and others where it is none."""
+    """The certificate in the file `path`. Raises OtherFormat, and others if there is none."""
     fields = json.loads(Path(path).read_text(encoding="utf-8"))
+    if not isinstance(fields, dict) or fields.keys().isdisjoint(("verdicts", "outcomes")):
+        raise NoCertificate(f"{path} is no certificate: it has no verdicts")
     if (form := fields.pop("format", FORMAT)) != FORMAT:  # older ones say none
         raise OtherFormat(f"format {form!r}, this version reads {FORMAT}")
     if "outcomes" in fields:

@@ -90,7 +90,7 @@ def _for_one_reason(certificate: Findings, outcome: str) -> Iterator[str]:
 
 
 def _left_out(certificate: Findings) -> Iterator[str]:
-    """What is refused, with the message, and what is not offered."""
+    """Yield lines on problems that raise an exception, and on what is not supported."""
     refused = [r for r in certificate.refusals if not r.crashed]
     keyed = (((r.what, r.direction, r.message), r.dtype) for r in refused)
     for (what, direction, message), dtypes in grouped(keyed).items():
@@ -104,9 +104,9 @@ def _left_out(certificate: Findings) -> Iterator[str]:
 
 
 def _sometimes_refused(certificate: Findings) -> Iterator[str]:
-    """Problems that were refused one by one, though their kind is not: a line for each reason.
+    """Yield a line for each reason why single problems of a supported kind were refused.
 
-    One that names the sizes is one reason, whatever these are, and shown as it was said most often.
+    Messages that differ in sizes are one reason, which is printed in its most frequent form.
     """
     reasons: dict[str, Counter[str]] = {}
     conditions: dict[str, Counter[str]] = {}

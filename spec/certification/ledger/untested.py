@@ -12,13 +12,13 @@ ELSEWHERE = "problems where "  # begins the reason of a clause of which --where 
 
 
 def in_a_line(survey: Survey) -> str:
-    """All that is not tested of a target, as a pytest session says it; "" if there is nothing."""
+    """All that was not tested of a target, in a line for pytest sessions; "" if nothing."""
     said = [*first_lines(survey.refusals, survey.notes), *not_supported(survey.settled)]
     return f"{survey.name}: {'; '.join(said)}" if said else ""
 
 
 def first_lines(refusals: Sequence[Refusal], notes: Iterable[str]) -> Iterator[str]:
-    """What a report says first: parameters that no problem has, and what raises an exception."""
+    """The first lines of a report: parameters that no problem has, and exceptions."""
     words = [_in_short(r) for r in refusals if not r.crashed]
     if words:
         yield f"{UNTESTED}as the target raises an exception: {', '.join(dict.fromkeys(words))}"
@@ -31,7 +31,7 @@ def says_so(note: str) -> bool:
 
 
 def not_supported(verdicts: Iterable[Verdict]) -> Iterator[str]:
-    """What clauses need and the target lacks, in one list; and clauses without a problem."""
+    """Yield a list of what clauses need and the target lacks, and untested clauses."""
     absent = [v for v in verdicts if v.outcome == "not offered"]
     needing = grouped((what, v.clause) for v in absent for what in v.message.split("; "))
     missing = {what: frozenset(numbers) for what, numbers in needing.items()}

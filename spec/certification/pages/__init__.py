@@ -1,1 +1,1 @@
-"""Certificates as pages of HTML: one whole, and many side by side."""
+"""Certificates as pages of HTML: one whole, and many in a table."""

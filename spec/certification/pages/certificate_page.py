@@ -1,4 +1,4 @@
-"""A certificate as a page: verdict, region, causes, their counterexamples drawn, every clause."""
+"""A certificate as a page: verdict, region, causes with drawn counterexamples, every clause."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SIGNS = {0: "✓", 1: "✗", 3: "?"}
 
 @dataclass(frozen=True)
 class Shown:
-    """A counterexample, its clause, and what there is to see."""
+    """A counterexample, its clause, and its figures."""
 
     example: Counterexample
     number: str
@@ -40,7 +40,7 @@ class Shown:
 
     @staticmethod
     def of(example: Counterexample, number: str) -> Shown:
-        """All that a page says of a counterexample."""
+        """A counterexample with all that a page shows of it."""
         problem = example.problem
         lengths = " ".join(f"{name}={x}" for name, x in sizes(problem).items())
         memory = getattr(problem, "memory", "contiguous")
@@ -54,7 +54,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Explained:
-    """A cause as a page tells it: clauses as runs, each with the number that it begins with."""
+    """A cause for a page: its clauses as ranges, each with its first number."""
 
     place: int
     cause: Cause
@@ -63,7 +63,7 @@ class Explained:
 
     @staticmethod
     def of(place: int, cause: Cause, clauses: Mapping[str, Clause]) -> Explained:
-        """A cause, the first being number 1."""
+        """A cause for a page. place: its number; the first is 1."""
         example = cause.counterexample
         shown = None if example is None else Shown.of(example, number_of(cause, clauses))
         runs = ranges(cause.clauses).split(", ") if cause.clauses else []
@@ -71,7 +71,7 @@ class Explained:
 
 
 def certificate_page(certificate: Certificate, clauses: Mapping[str, Clause]) -> str:
-    """The page. Raises Unsuitable where Jinja2 is not installed."""
+    """The page. Raises Unsuitable if Jinja2 is not installed."""
     changed = {
         name: value
         for name, value in certificate.conventions.items()
@@ -98,7 +98,7 @@ def certificate_page(certificate: Certificate, clauses: Mapping[str, Clause]) ->
 
 
 def region_of(certificate: Certificate) -> str:
-    """Where it is what it is said to be, in words."""
+    """The region in which the target is correct, in words."""
     if certificate.causes:
         return region_in_words(certificate).removeprefix("correct ")
     if certificate.exit_code:
@@ -110,7 +110,7 @@ def region_of(certificate: Certificate) -> str:
 
 
 def number_of(cause: Cause, clauses: Mapping[str, Clause]) -> str:
-    """The clause of a cause that its counterexample breaks, told by its sentence."""
+    """The number of the clause that the counterexample breaks, found by its sentence."""
     said = cause.counterexample.sentence if cause.counterexample else ""
     known = (clauses[number] for number in cause.clauses if number in clauses)
     found = next((clause for clause in known if clause.sentence == said), None)
@@ -118,7 +118,7 @@ def number_of(cause: Cause, clauses: Mapping[str, Clause]) -> str:
 
 
 def _unexplained(certificate: Certificate) -> tuple[tuple[Verdict, Shown], ...]:
-    """Of each clause that is broken for no known cause the smallest counterexample."""
+    """The smallest counterexample of each clause that fails without a cause."""
     alone = (v for v in certificate.failures if v.counterexample and not v.causes)
     found = grouped((v.clause, v) for v in alone)
     smallest = [min(verdicts, key=_size) for verdicts in found.values()]
@@ -136,7 +136,7 @@ def _in_words(problem: Any) -> Iterator[tuple[str, str]]:
 
 
 def _remarks(certificate: Certificate) -> Iterator[tuple[str, str]]:
-    """What is no plain `holds`: what it is, and the rest, as one line each."""
+    """Yield the lines about clauses that do not simply pass, each as its head and the rest."""
     lines: list[str] = []
     for line in remarks(certificate).splitlines():
         if line.startswith(" ") and lines:

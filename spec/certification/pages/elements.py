@@ -1,4 +1,4 @@
-"""The elements of MathML Core that formulas are made of."""
+"""The elements of MathML Core for formulas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORD = "0.3em"  # between a word and what stands beside it
 
 
 def leaf(tag: str, text: str, **attributes: str) -> Element:
-    """An element that holds text alone."""
+    """An element with text only."""
     found = Element(tag, attributes)
     found.text = text
     return found
@@ -31,12 +31,12 @@ def row(parts: Sequence[Element]) -> Element:
 
 
 def space(width: str = THIN) -> Element:
-    """Room between two elements."""
+    """Space between two elements."""
     return Element("mspace", {"width": width})
 
 
 def sign(text: str, **attributes: str) -> Element:
-    """An operator that does not stretch; between two operands even where one is out of sight."""
+    """An operator that does not stretch; a relation is infix, even without an operand."""
     usual = {"form": "infix"} if text in (*RELATIONS, "⟹", "∈") else {}
     return leaf("mo", SIGNS.get(text, text), **{**usual, **attributes})
 
@@ -48,7 +48,7 @@ def fenced(opening: str, inside: Sequence[Element], closing: str) -> Element:
 
 
 def bare(element: Element) -> Element:
-    """What stands in round brackets, if that is all; a fraction needs none."""
+    """The element without its round brackets, for a fraction, which needs none."""
     parts = [*element]
     if element.tag == "mrow" and parts and (parts[0].text, parts[-1].text) == ("(", ")"):
         return row(parts[1:-1])
@@ -56,7 +56,7 @@ def bare(element: Element) -> Element:
 
 
 def name(text: str) -> Element:
-    """A variable in italics; a name of several letters upright."""
+    """A variable in italics; a name of several letters is upright."""
     if text in GREEK:
         return leaf("mi", GREEK[text])
     if text == "sum":
@@ -88,7 +88,7 @@ def index(text: str) -> Element:
 
 
 def power(text: str) -> Element:
-    """What a number is raised to: 2, T, -1."""
+    """An exponent: 2, T, -1."""
     minus = [sign("-", form="prefix")] * text.startswith("-")
     text = text.lstrip("-")
     return row([*minus, leaf("mn" if text.isdigit() else "mi", text)])
@@ -97,7 +97,7 @@ def power(text: str) -> Element:
 def scripted(
     base: Element, below: Element | None, above: Sequence[Element], under: bool
 ) -> Element:
-    """An element with an index, under it or beside it, and a power."""
+    """An element with an index, under it or at its right, and a power."""
     if below is None:
         return holding("msup", base, row(above)) if above else base
     if above:
@@ -106,5 +106,5 @@ def scripted(
 
 
 def taken_by(text: str) -> str:
-    """What a derivative is taken by; of what is none, nothing."""
+    """The variable of a derivative; empty if the name is no derivative."""
     return text[1:] if is_derivative(text) else ""

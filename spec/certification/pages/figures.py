@@ -1,4 +1,4 @@
-"""The figures of a counterexample: what was asked, what that means, what came back, how far off."""
+"""The figures of a counterexample: its arrays, the result, the expected result, and the error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRAWN = 4096  # numbers: an array of more is not
 
 @dataclass(frozen=True)
 class Figure:
-    """Matrices of one array, as SVG, and what is said under them."""
+    """The matrices of one array, as SVG, and their caption."""
 
     name: str
     caption: str
@@ -31,7 +31,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """All figures of a counterexample, in the order in which they are read."""
+    """All figures of a counterexample, in reading order."""
 
     asked: tuple[Figure, ...]
     meant: tuple[Figure, ...]
@@ -42,7 +42,7 @@ class Figures:
 
 
 def figures(example: Counterexample) -> Figures:
-    """What there is to see in a counterexample."""
+    """The figures of a counterexample."""
     problem = example.problem
     letters: Mapping[str, str] = type(problem).axes
     given = (Picture(name, x, letters.get(name, "")) for name, x in arrays(problem).items())
@@ -59,13 +59,13 @@ def _figures(pictures: Iterable[Picture]) -> Iterator[Figure]:
 
 
 def largest(*found: Array) -> float:
-    """The largest size of a number, of those that have one."""
+    """The largest absolute value of finite numbers in some arrays."""
     sizes = (np.abs(np.asarray(x, dtype=np.float64)) for x in found)
     return max((float(x[np.isfinite(x)].max(initial=0.0)) for x in sizes), default=0.0)
 
 
 def _compared(example: Counterexample, compared: Compared) -> Iterator[Figure]:
-    """What came back, what was wanted, and the error: marked where it is the worst."""
+    """Yield the result, the expected result, and the error, with the worst entry marked."""
     got, want, within = compared.got, compared.want, compared.within
     if not got.size:
         return
@@ -104,7 +104,7 @@ def figure(
 
 
 def _place(index: tuple[int, ...], letters: list[str], shape: tuple[int, ...]) -> Iterator[str]:
-    """Which matrix it is, unless there is but one along an axis."""
+    """Yield the index of a matrix, for axes with several."""
     names = letters[-len(shape) : -2] if len(letters) >= len(shape) else [""] * len(index)
     for name, place, length in zip(names, index, shape, strict=False):
         if length > 1:
@@ -112,7 +112,7 @@ def _place(index: tuple[int, ...], letters: list[str], shape: tuple[int, ...]) -
 
 
 def _caption(array: Array, letters: list[str], shown: int, count: int) -> str:
-    """The axes that are drawn, and what is left out."""
+    """The axes that are drawn, and the number of matrices left out."""
     rows, columns = array.shape[-2:]
     words = [f"{letters[-2]} down, {letters[-1]} across"] if len(letters) > 1 else []
     if max(rows, columns) > MOST:

@@ -1,4 +1,4 @@
-"""The formulas of clauses as mathematics: MathML between words, or as they were written."""
+"""The formulas of clauses as mathematics: MathML between words, or unchanged text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ APART = re.compile(r" {2,}(?!=)")  # between statements that stand side by side
 
 @cache
 def formula(text: str) -> str:
-    """A formula as HTML: a line for each of its lines; as it was written where it is unclear."""
+    """A formula as HTML, line by line; unchanged text if it is not understood."""
     try:
         return "".join(f'<div class="line">{_line(line)}</div>' for line in text.splitlines())
     except Unclear:
@@ -30,12 +30,12 @@ def is_clear(text: str) -> bool:
 
 
 def _line(text: str) -> str:
-    """Statements side by side, which may be set one below the other where room is scarce."""
+    """Statements in a row, which may be set one below the other if the page is narrow."""
     return " ".join(f'<span class="statement">{_statement(x)}</span>' for x in APART.split(text))
 
 
 def _statement(text: str) -> str:
-    """Words as words, that break as lines do; and what stands between them as mathematics."""
+    """Words as text, which wraps, and the parts between them as mathematics."""
     return " ".join(
         escape(_spelled(part)) if words else _mathematics(part)
         for words, part in _parts(tokens(text))
@@ -43,7 +43,7 @@ def _statement(text: str) -> str:
 
 
 def _parts(symbols: Sequence[Token]) -> Iterator[tuple[bool, list[Token]]]:
-    """Runs of symbols that are words, or are not. What stands in brackets is one with them."""
+    """Yield runs of symbols that are all words, or no words. A pair of brackets is one unit."""
     depth, run, words = 0, list[Token](), False
     for place, token in enumerate(symbols):
         now = not depth and _is_prose(symbols, place, words)
@@ -58,7 +58,7 @@ def _parts(symbols: Sequence[Token]) -> Iterator[tuple[bool, list[Token]]]:
 
 
 def _is_prose(symbols: Sequence[Token], place: int, words: bool) -> bool:
-    """Whether a symbol in the open is a word, or a comma behind one."""
+    """Whether a symbol outside of brackets is a word, or a comma after one."""
     token, following = symbols[place], symbols[place + 1 : place + 2]
     after = following[0] if following else None
     if token.text == "implies" or (token.text == "in" and after and after.text == "{"):
@@ -69,7 +69,7 @@ def _is_prose(symbols: Sequence[Token], place: int, words: bool) -> bool:
 
 
 def _spelled(symbols: Sequence[Token]) -> str:
-    """Words as they were written."""
+    """Words as text."""
     return "".join(
         " " * (token.before and place > 0) + token.text for place, token in enumerate(symbols)
     )

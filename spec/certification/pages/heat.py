@@ -1,4 +1,4 @@
-"""A matrix as a small picture in SVG: colours by the numbers, and the numbers where they fit."""
+"""A matrix as a small picture in SVG: colours by the numbers, and the numbers if they fit."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ FAINT, FULL = 0.06, 0.52  # opacity of the least and of the most: letters stay r
 class Heat:
     """A matrix to draw.
 
-    name: what it is. array (rows, columns). top: the size of number that has the full colour.
-    hidden: True where a cell is hatched. worst: the entry that is marked. wrong: True where an
-    entry is; where it is given, colours say that alone.
+    name: of the array. array (rows, columns). top: the absolute value with the full colour. hidden:
+    True for hatched cells. worst: the entry that is marked. wrong: True for wrong entries; if it is
+    given, colours show only this.
     """
 
     name: str
@@ -37,12 +37,12 @@ class Heat:
 
     @property
     def shown(self) -> Array:
-        """As many of its rows and columns as are drawn."""
+        """The rows and columns that are drawn."""
         return self.array[:MOST, :MOST]
 
     @property
     def printed(self) -> bool:
-        """Whether its numbers are."""
+        """Whether its numbers are printed."""
         return max(self.shown.shape, default=0) <= READ
 
     @property
@@ -70,7 +70,7 @@ def number(x: object) -> str:
 
 
 def svg(heat: Heat) -> str:
-    """The picture. Its title says all numbers that are printed, to who does not see them."""
+    """The picture. Its title has all printed numbers, for readers who do not see them."""
     width, height = heat.cell
     rows, columns = heat.shown.shape
     left = HEAD if heat.printed else 0.0
@@ -109,7 +109,7 @@ def _frame(size: tuple[float, float]) -> dict[str, str]:
 
 
 def _counted(root: Element, heat: Heat, width: float, height: float) -> None:
-    """The places of rows and columns, with the letters of their axes."""
+    """Add the numbers of rows and columns, with the letters of their axes."""
     rows, columns = heat.shown.shape
     for j in range(columns):
         root.append(_text(str(j), HEAD + (j + 0.5) * width, HEAD - 5, "place"))
@@ -129,7 +129,7 @@ def _box(kind: str, x: float, y: float, width: float, height: float) -> Element:
 
 
 def _cell(heat: Heat, at: tuple[int, int], corner: tuple[float, float]) -> Element:
-    """One entry: its colour, hatching where it is hidden, and its number."""
+    """One entry: its colour, hatching if it is hidden, and its number."""
     (x, y), (width, height) = corner, heat.cell
     value, hidden = heat.shown[at], _hidden(heat, at)
     group = Element("g")
@@ -151,7 +151,7 @@ def _hidden(heat: Heat, at: tuple[int, int]) -> bool:
 
 
 def _colour(heat: Heat, at: tuple[int, int]) -> tuple[str, float | None]:
-    """The colour of an entry, and how much of it there is."""
+    """The colour of an entry, and its opacity."""
     value = float(heat.shown[at])
     if heat.wrong is not None:
         return ("neg", 0.7) if heat.wrong[at] else ("pos", 0.0)

@@ -1,11 +1,12 @@
-"""Certificates beside each other: of what, from which library, and what people said of the causes.
+"""Certificates to compare: the target, its library, and the judgements of the causes.
 
-What was said of a cause is a mapping with the fields of a judgement (`ledger.judgements`).
+A judgement is a mapping with the fields of `ledger.judgements`.
 """
 
 from __future__ import annotations
 
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from spec.backends import Unsuitable
 from spec.certification.judging.cause import Cause
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.judgements import NEEDS
-from spec.certification.ledger.reading import read
+from spec.certification.ledger.reading import NoCertificate, read
 
 KINDS = (*NEEDS,)
 UNJUDGED = "not reviewed"
@@ -24,7 +25,7 @@ NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Judged:
-    """A certificate with its name in the matrix, and what was said of its causes."""
+    """A certificate with its name in the matrix, and the judgements of its causes."""
 
     name: str
     library: str
@@ -33,36 +34,50 @@ class Judged:
     causes: tuple[Mapping[str, str], ...] = ()
 
     def said(self, cause: Cause) -> Mapping[str, str]:
-        """What was said of a cause, if anything was."""
+        """The judgement of a cause; empty if there is none."""
         return next((x for x in self.causes if x.get("sentence") == cause.sentence), NOTHING)
 
     @property
     def pairs(self) -> tuple[tuple[Cause | None, Mapping[str, str]], ...]:
-        """Each cause with what was said of it; then what was said of no cause that is known."""
+        """Each cause with its judgement, then the judgements without a known cause."""
         found = [(cause, self.said(cause)) for cause in self.certificate.causes]
         known = {cause.sentence for cause in self.certificate.causes}
         return (*found, *((None, x) for x in self.causes if x.get("sentence") not in known))
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of what is wrong, each once."""
+        """The kinds of the causes, each once."""
         return tuple(dict.fromkeys(said.get("kind", UNJUDGED) for _, said in self.pairs))
 
 
 def gathered(paths: Sequence[str]) -> tuple[Judged, ...]:
-    """The certificates in files, and in all of a folder. Raises Unsuitable where there are none."""
-    files = [file for path in paths for file in _files(Path(path))]
-    found = [_judged(file) for file in dict.fromkeys(files)]
-    twice = Counter(x.name for x in found)
+    """The certificates in files and folders. Raises Unsuitable if there are none.
+
+    Other JSON files in a folder are named on standard error and left out.
+    """
+    found: dict[Path, Judged] = {}
+    others: list[str] = []
+    for file in dict.fromkeys(file for path in paths for file in _files(Path(path))):
+        try:
+            found[file] = _judged(file)
+        except NoCertificate:
+            if file in map(Path, paths):
+                raise
+            others.append(str(file))
+    if not found:
+        raise Unsuitable(f"{', '.join(paths)} holds no certificate")
+    if others:
+        print(f"left out, as no certificates: {', '.join(others)}", file=sys.stderr)
+    twice = Counter(x.name for x in found.values())
     named = (
         replace(x, name=str(file.with_suffix(""))) if twice[x.name] > 1 else x
-        for x, file in zip(found, dict.fromkeys(files), strict=True)
+        for file, x in found.items()
     )
     return in_order(named)
 
 
 def in_order(found: Iterable[Judged]) -> tuple[Judged, ...]:
-    """Those of a library side by side."""
+    """The certificates, sorted by library."""
     return tuple(sorted(found, key=lambda x: (x.library.lower(), x.name.lower())))
 
 
@@ -77,7 +92,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _judged(file: Path) -> Judged:
-    """A certificate by the name of its file, or of its folder, as that of a report is."""
+    """A certificate, named after its file, or after its folder if it belongs to a report."""
     found = read(file)
     name = file.resolve().parent.name if file.stem == "certificate" else file.stem
     library = library_of(found)
@@ -85,7 +100,7 @@ def _judged(file: Path) -> Judged:
 
 
 def library_of(certificate: Certificate) -> str:
-    """The package that a target comes from, or its file, going by what repeats its certificate."""
+    """The package, or else the file, of a target, from the command of its certificate."""
     words = shlex.split(certificate.command)
     after = words[words.index("certify") + 1 :] if "certify" in words else []
     place = next(iter(after), "").partition(":")[0]

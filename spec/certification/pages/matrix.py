@@ -1,4 +1,4 @@
-"""Implementations by section and by option: what holds in which dtype, and what is the matter."""
+"""Implementations by section and by option: the outcomes by dtype, and the failures."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class State:
 
     @property
     def dtypes(self) -> tuple[str, ...]:
-        """Those dtypes."""
+        """The dtypes with this outcome."""
         return tuple(self.of)
 
     @property
     def sign(self) -> str:
-        """In a letter."""
+        """The outcome as a sign."""
         return HELD if self.outcome == "holds" else MARKS[self.outcome].strip()
 
     @property
@@ -48,7 +48,7 @@ class State:
         return self.outcome in GRAVE
 
     def words(self, formats: int) -> str:
-        """In words, where the implementation has so many formats; all of them are not named."""
+        """The outcome in words; dtypes are named unless all `formats` of them have it."""
         said = IN_WORDS[self.outcome]
         alike = grouped((f"{count} of {ran}", dtype) for dtype, (count, ran) in self.of.items())
         parts = [
@@ -60,7 +60,7 @@ class State:
 
 @dataclass(frozen=True)
 class Line:
-    """One implementation. place: its number, by which links find it."""
+    """One implementation. place: its number in links."""
 
     place: int
     judged: Judged
@@ -69,12 +69,12 @@ class Line:
 
     @property
     def id(self) -> str:
-        """What a link to it says."""
+        """The anchor of links to it."""
         return f"i{self.place}"
 
     @property
     def sign(self) -> str:
-        """The verdict in a letter."""
+        """The verdict as a sign."""
         return SIGNS[self.judged.certificate.exit_code]
 
     @property
@@ -84,19 +84,19 @@ class Line:
 
     @property
     def region(self) -> str:
-        """Where it is what it is said to be."""
+        """The region in which it is correct."""
         found = self.judged.certificate
         return region_of(found).removeprefix(f"{kind_of(found.about).noun} ")
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it deviates, as it is known to."""
+        """The reasons of its declared deviations."""
         told = (v for v in self.judged.certificate.verdicts if v.outcome == "deviates")
         return tuple(dict.fromkeys(v.message for v in told))
 
     @property
     def broken(self) -> Mapping[str, Mapping[str, list[Verdict]]]:
-        """By section and clause, the verdicts that are no plain `holds`."""
+        """By section and clause, the verdicts other than `holds`."""
         quiet = ("holds", "not offered")
         told = [v for v in by_clause(self.judged.certificate) if v.outcome not in quiet]
         found = grouped((section_of(v.clause), v) for v in told)
@@ -104,7 +104,7 @@ class Line:
 
     @property
     def matters(self) -> Mapping[str, Mapping[str, list[str]]]:
-        """By section what is the matter, in words, and with which clauses."""
+        """By section, the failures in words, and the clauses that have them."""
         return {
             letter: grouped(
                 (self._matter(alike), number)
@@ -115,7 +115,7 @@ class Line:
         }
 
     def _matter(self, verdicts: Sequence[Verdict]) -> str:
-        """What is the matter with a clause in these dtypes, which are named if they are not all."""
+        """The failure of a clause in these dtypes, which are named unless they are all."""
         should = " (should)" if verdicts[0].force == "should" else ""
         dtypes = [v.dtype for v in verdicts]
         somewhere = len(dtypes) < len(self.judged.certificate.dtypes)
@@ -175,7 +175,7 @@ def _tallied(
 
 
 def states(verdicts: Iterable[Verdict]) -> tuple[State, ...]:
-    """The gravest outcome in each dtype; none where nothing was offered."""
+    """The gravest outcome in each dtype; empty if nothing was supported."""
     found: dict[str, dict[str, tuple[int, int]]] = {}
     by_dtype = grouped((v.dtype, v) for v in verdicts)
     for dtype in sorted(by_dtype, key=DTYPES.index):
@@ -187,5 +187,5 @@ def states(verdicts: Iterable[Verdict]) -> tuple[State, ...]:
 
 
 def shortened(option: str) -> str:
-    """What an option is called in the head of a column."""
+    """The name of an option in the head of a column."""
     return re.sub(r"^(takes|has|can be|can|is) (a |an |the )?", "", option)

@@ -1,4 +1,4 @@
-"""The matrix as a page: tables that lead to clauses and counterexamples, filters, no other file."""
+"""The matrix as a page: tables with links to clauses and counterexamples, filters, one file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECURE = ("https://", "http://")  # where a link of a stranger's may lead
 
 @dataclass(frozen=True)
 class Told:
-    """A cause, what was said of it, and the number of the clause that its problem breaks."""
+    """A cause, its judgement, and the number of the clause that its problem breaks."""
 
     cause: Cause | None
     said: Mapping[str, str]
@@ -30,33 +30,33 @@ class Told:
 
     @property
     def kind(self) -> str:
-        """A fault, a choice, …"""
+        """The kind of the cause: a fault, a choice, …"""
         return self.said.get("kind", UNJUDGED)
 
     def say(self, name: str) -> str:
-        """A field of what was said, if it has that."""
+        """A field of the judgement; empty if it is missing."""
         return self.said.get(name, "")
 
     @property
     def sentence(self) -> str:
-        """Where it is wrong, and how."""
+        """The condition and the failure."""
         return self.cause.sentence if self.cause else self.said.get("sentence", "")
 
     @property
     def script(self) -> str:
-        """What repeats it, if that is short."""
+        """The script that repeats the failure, if it is short."""
         example = self.cause.counterexample if self.cause else None
         return example.script.strip() if example and len(example.script) <= LONG else ""
 
     @property
     def link(self) -> str:
-        """The issue, where that is an address."""
+        """The issue, if it is an address."""
         issue = self.said.get("issue", "")
         return issue if issue.startswith(SECURE) else ""
 
 
 def matrix_page(judged: Sequence[Judged], clauses: Mapping[str, Clause]) -> str:
-    """The page. Raises Unsuitable where Jinja2 is not installed."""
+    """The page. Raises Unsuitable if Jinja2 is not installed."""
     found = chapters(judged, clauses)
     dtypes = {dtype for x in judged for dtype in x.certificate.dtypes}
     kinds = {kind for x in judged for kind in x.kinds}
@@ -83,7 +83,7 @@ def _told(cause: Cause | None, said: Mapping[str, str], clauses: Mapping[str, Cl
 def _appendix(
     chapter: Chapter, clauses: Mapping[str, Clause]
 ) -> list[tuple[str, str, list[Clause]]]:
-    """The clauses of all sections that a table has, each section with its title."""
+    """The clauses of all sections in a table, each section with its title."""
     ours = [clause for clause in clauses.values() if clause.about == chapter.about]
     return [
         (letter, title(letter, clauses), [c for c in ours if c.section == letter])

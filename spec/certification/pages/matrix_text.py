@@ -1,4 +1,4 @@
-"""The matrix in letters: as a table for a terminal, and as a page of Markdown."""
+"""The matrix as text: a table for a terminal, and a page of Markdown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEGEND = (
 
 
 def table(judged: Sequence[Judged], clauses: Mapping[str, Clause]) -> str:
-    """For a terminal: a line for each implementation, the gravest outcome of each section."""
+    """The table for a terminal: a line for each implementation, a sign for each section."""
     parts = ["\n".join(_table(chapter)) for chapter in chapters(judged, clauses)]
     return "\n\n".join([*parts, filled("", LEGEND)])
 
@@ -45,7 +45,7 @@ def gravest(states: Sequence[State]) -> str:
 
 
 def markdown(judged: Sequence[Judged], clauses: Mapping[str, Clause]) -> str:
-    """A page of Markdown: a table by section, one by option, and what is wrong with each."""
+    """A page of Markdown: a table by section, one by option, and all failures."""
     lines = ["# Implementations, judged", "", LEGEND, ""]
     for chapter in chapters(judged, clauses):
         lines += [f"## {chapter.noun[0].upper()}{chapter.noun[1:]}", ""]
@@ -67,7 +67,7 @@ def _by_section(chapter: Chapter) -> Iterator[str]:
 
 
 def _by_option(chapter: Chapter) -> Iterator[str]:
-    """Options down, as they have long names."""
+    """Yield the table with a row for each option, as their names are long."""
     yield _cells("", *(plain(line.judged.name) for line in chapter.lines))
     yield "|" + "---|" * (len(chapter.lines) + 1)
     for option in chapter.options:
@@ -76,13 +76,13 @@ def _by_option(chapter: Chapter) -> Iterator[str]:
 
 
 def _linked(line: Line, states: Sequence[State]) -> str:
-    """The sign, which leads to what is wrong with it."""
+    """The sign, with a link to the failures."""
     sign = gravest(states)
     return f"[{plain(sign)}](#{line.id})" if sign not in ("", "✓") else sign
 
 
 def _told(line: Line, clauses: Mapping[str, Clause]) -> Iterator[str]:
-    """An implementation: its verdict, region and causes, with what was said of these."""
+    """Yield an implementation: its verdict, region and causes, with their judgements."""
     yield f'### <a id="{line.id}"></a>{plain(line.judged.name)}'
     yield from ("", f"{plain(_origin(line))}: {plain(line.verdict)}.", "")
     yield f"Region: {plain(line.region)}"
@@ -99,7 +99,7 @@ def _told(line: Line, clauses: Mapping[str, Clause]) -> Iterator[str]:
 
 
 def _broken(line: Line, clauses: Mapping[str, Clause]) -> Iterator[str]:
-    """The clauses that are broken for no known cause."""
+    """Yield the clauses that fail without a known cause."""
     for by_number in line.broken.values():
         for number, verdicts in by_number.items():
             if any(v.causes or v.outcome == "refused" for v in verdicts):
@@ -114,6 +114,6 @@ def _cells(*cells: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A stranger's words, in which Markdown finds nothing to act on."""
+    """Text of others without characters that mean something in Markdown."""
     text = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
     return "".join(f"\\{x}" if x in r"\`*_[]|#~" else x for x in text)

@@ -35,7 +35,7 @@ from spec.certification.pages.symbols import (
 
 
 def read(symbols: Sequence[Token]) -> list[Element]:
-    """The elements of a formula. Raises Unclear where it is none of ours."""
+    """The elements of a formula. Raises Unclear if it is not understood."""
     reader = Reader(symbols)
     found = reader.line("", drawn=True)
     if reader.next is not None:
@@ -44,18 +44,18 @@ def read(symbols: Sequence[Token]) -> list[Element]:
 
 
 class Reader:
-    """Reads symbols; those before `place` are behind."""
+    """Reads symbols. place: the position of the next one."""
 
     def __init__(self, symbols: Sequence[Token]) -> None:
         self.symbols, self.place = symbols, 0
 
     @property
     def next(self) -> Token | None:
-        """The symbol that comes next, if one does."""
+        """The next symbol; None at the end."""
         return self.symbols[self.place] if self.place < len(self.symbols) else None
 
     def taken(self) -> Token:
-        """The next symbol, which is then behind. Raises Unclear at the end."""
+        """Take the next symbol. Raises Unclear at the end."""
         found = self.next
         if found is None:
             raise Unclear("it ends before it is over")
@@ -63,7 +63,7 @@ class Reader:
         return found
 
     def line(self, closing: str, drawn: bool = False, inside: str = "") -> list[Element]:
-        """The elements as far as a bracket closes. drawn: a quotient becomes a fraction."""
+        """The elements up to a closing bracket. drawn: a quotient becomes a fraction."""
         line = Line(self, closing, drawn, inside)
         while (token := self.next) is not None and not line.closes(token):
             line.add(token)
@@ -72,14 +72,14 @@ class Reader:
         return line.parts
 
     def brackets(self, inside: str = "") -> tuple[str, list[Element], str]:
-        """What stands in brackets, between them."""
+        """The opening bracket, the elements, and the closing bracket."""
         opening = self.taken().text.replace("<", "⟨")
         found = self.line(FENCES[opening], inside=inside)
         self.taken()
         return opening, found, FENCES[opening]
 
     def factor(self) -> Element:
-        """One operand: a number, a name or brackets, with what stands right behind it."""
+        """One operand: a number, a name or brackets, with what follows directly."""
         token = self.next
         if token is not None and token.is_opening:
             return self.dressed(fenced(*self.brackets()))
@@ -95,7 +95,7 @@ class Reader:
         return self.dressed(name(token.text), under=token.text == "sum")
 
     def dressed(self, base: Element, under: bool = False) -> Element:
-        """A base with its primes, indices and powers, and what it is applied to."""
+        """A base with its primes, indices and powers, and its argument."""
         while (token := self.next) is not None and not token.before:
             if token.sort in ("prime", "sub", "sup"):
                 base = self._with_scripts(base, under)

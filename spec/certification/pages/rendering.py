@@ -1,4 +1,4 @@
-"""Templates filled in: a page that needs nothing but itself, every stranger's word escaped."""
+"""Templates filled in: pages in one file, in which text of others is escaped."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
-MISSING = "pages need Jinja2: pip install 'attention-spec[html]'"
+MISSING = "pages need Jinja2: pip install jinja2"
 
 
 @cache
 def environment() -> Environment:
-    """Our templates. Raises Unsuitable where Jinja2 is not installed."""
+    """The templates. Raises Unsuitable if Jinja2 is not installed."""
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError:
@@ -37,19 +37,19 @@ def environment() -> Environment:
 
 
 def between(text: str) -> Any:
-    """A stranger's text between tags, where quotation marks are letters: scripts have many."""
+    """Text of others between tags; quotation marks stay, as scripts have many."""
     from markupsafe import Markup
 
     return Markup(escape(text, quote=False))
 
 
 def rendered(template: str, **words: Any) -> str:
-    """A template with its words. Raises Unsuitable where Jinja2 is not installed."""
+    """A template, filled in. Raises Unsuitable if Jinja2 is not installed."""
     return environment().get_template(template).render(**words)
 
 
 def kept(path: str | os.PathLike[str], text: str) -> None:
-    """Write a page, whole or not at all. Raises Unsuitable where that cannot be."""
+    """Write a page, whole or not at all. Raises Unsuitable if that fails."""
     try:
         written(Path(path), text)
     except OSError as error:

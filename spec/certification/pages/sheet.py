@@ -1,4 +1,4 @@
-"""The sections and clauses of a certificate as a page shows them: by dtype, with what is wrong."""
+"""The sections and clauses of a certificate for a page: by dtype, with the failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GRAVE = ("violated", "crashed")  # what is coloured as wrong
 
 @dataclass(frozen=True)
 class Mark:
-    """An outcome: its sign, its words, and how often it is met."""
+    """An outcome: its sign, its words, and how many clauses have it."""
 
     sign: str
     words: str
@@ -30,7 +30,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Cell:
-    """A section in one dtype: how many clauses were run, and what became of them."""
+    """A section in one dtype: how many clauses were run, and their outcomes."""
 
     dtype: str
     held: int
@@ -40,7 +40,7 @@ class Cell:
 
     @property
     def spent(self) -> str:
-        """The worst share of a budget, in percent, as a width."""
+        """The largest share of an error bound, in percent, as a width."""
         return f"{100 * min(1.0, self.worst or 0.0):.0f}%"
 
 
@@ -53,14 +53,14 @@ class Entry:
 
     @property
     def worst(self) -> str:
-        """The share of its budget, where it holds and used some."""
+        """The share of the error bound, if the clause passes on some problem."""
         held = self.verdict.outcome == "holds" and self.verdict.examples
         return f"{self.verdict.worst:.2f}" if held else ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A clause in all dtypes; what no longer stands in the specification has no sentence."""
+    """A clause in all dtypes; a clause that the specification no longer has has no sentence."""
 
     number: str
     name: str
@@ -74,7 +74,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """A letter, with the clauses that were run and those that need what is not offered."""
+    """A letter, with the clauses that were run and those whose needs are not supported."""
 
     letter: str
     title: str
@@ -84,7 +84,7 @@ class Section:
 
 
 def sections(certificate: Certificate, clauses: Mapping[str, Clause]) -> tuple[Section, ...]:
-    """All sections in which something was to be judged."""
+    """All sections with clauses to judge."""
     found = grouped((section_of(v.clause), v) for v in by_clause(certificate))
     return tuple(_section(x, vs, certificate.dtypes, clauses) for x, vs in found.items())
 
@@ -105,7 +105,7 @@ def _section(
 
 
 def title(letter: str, clauses: Mapping[str, Clause]) -> str:
-    """What a section is about: the first line of the module that it begins in."""
+    """The title of a section: the first line of the module in which it begins."""
     first = next((c for c in clauses.values() if c.section == letter), None)
     if first is None:
         return ""
@@ -114,7 +114,7 @@ def title(letter: str, clauses: Mapping[str, Clause]) -> str:
 
 
 def cell(dtype: str, verdicts: Iterable[Verdict]) -> Cell:
-    """A section, or whatever some verdicts have in common, in one dtype."""
+    """The cell of some verdicts in one dtype."""
     ran = [v for v in verdicts if v.outcome != "not offered"]
     held = [v for v in ran if v.outcome == "holds"]
     worst = max((v.worst for v in held if v.examples), default=None)
@@ -122,13 +122,13 @@ def cell(dtype: str, verdicts: Iterable[Verdict]) -> Cell:
 
 
 def marks(verdicts: Sequence[Verdict]) -> Iterator[Mark]:
-    """What is no plain `holds`, each kind once."""
+    """The marks of outcomes other than `holds`, each once."""
     found = [outcome(v) for v in verdicts if v.outcome != "holds"]
     return (mark(name, found.count(name)) for name in MARKS if name in found)
 
 
 def mark(name: str, count: int = 1) -> Mark:
-    """An outcome as it is shown."""
+    """The mark of an outcome."""
     return Mark(MARKS[name].strip(), IN_WORDS[name], count, name in GRAVE)
 
 

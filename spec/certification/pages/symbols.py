@@ -1,7 +1,7 @@
-"""The symbols that formulas in docstrings are written in: `sum_j dk[j] = 0`, one by one.
+"""The symbols of formulas in docstrings: `sum_j dk[j] = 0`, one by one.
 
-A formula is plain text in index form, and words stand between its parts. There is no library that
-reads it: LaTeX and AsciiMath, which some convert, know neither our words nor `x[t:u]`.
+A formula is plain text in index form, with words between its parts. No library reads it: LaTeX and
+AsciiMath, for which there are converters, know neither our words nor `x[t:u]`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Unclear(ValueError):
 
 @dataclass(frozen=True)
 class Token:
-    """A symbol. before, after: whether a space stands there; the ends of a formula are spaces."""
+    """A symbol. before, after: whether a space is there; the ends of a formula count as spaces."""
 
     sort: Sort
     text: str
@@ -51,17 +51,17 @@ class Token:
 
     @property
     def is_opening(self) -> bool:
-        """Whether a bracket begins here: an angle or a bar does with no space behind it."""
+        """Whether it opens a bracket: an angle or a bar does if no space follows."""
         return self.text in ("(", "[", "{") or (self.text in ("<", "|") and not self.after)
 
     @property
     def is_article(self) -> bool:
-        """Whether it may be English rather than the weights."""
+        """Whether it may be the English article, and not the weights."""
         return self.text == "a" and self.before and self.after
 
 
 def tokens(formula: str) -> list[Token]:
-    """The symbols of a line. Raises Unclear for a letter that is in no symbol."""
+    """The symbols of a line. Raises Unclear for a character of no symbol."""
     found, place = [], 0
     while place < len(formula):
         if formula[place] == " ":
@@ -80,7 +80,7 @@ def tokens(formula: str) -> list[Token]:
 
 
 def is_word(token: Token, following: Token | None) -> bool:
-    """Whether a name is English, going by what stands behind it."""
+    """Whether a name is an English word, by the symbol after it."""
     if token.sort != "name" or token.text in (*NAMES, *GREEK):
         return _reads_on(token, following)
     touches = following is not None and not following.before
@@ -94,11 +94,11 @@ def is_word(token: Token, following: Token | None) -> bool:
 
 
 def _reads_on(token: Token, following: Token | None) -> bool:
-    """Whether it is the name of an operator, but goes on as a sentence: mean of, sum over."""
+    """Whether an operator's name continues as a sentence: mean of, sum over."""
     goes_on = following is not None and following.text in ("of", "over", "not")
     return token.sort == "name" and token.text in NAMES and goes_on
 
 
 def is_derivative(name: str) -> bool:
-    """Whether a name is that of the derivative of the loss by something: dq, dW1, dout."""
+    """Whether a name is the derivative of the loss by something: dq, dW1, dout."""
     return DERIVED.fullmatch(name) is not None
