@@ -80,8 +80,9 @@ def output_matches_definition(attention: Implementation, problem: Problem) -> No
 
         o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / sum_j exp(s_ij)
 
-    In a 16-bit format under the strict rounding model, only the final result is rounded. The output
-    must then be a number that this one rounding can give, and most elements have only one.
+    An attention sink t_h adds exp(t_h) to the denominator. In a 16-bit format under the strict
+    rounding model, only the final result is rounded to 16 bits. The output must then be a number
+    that this rounding can give. For most elements there is only one such number.
     """
     o = attention.forward(problem)
 
@@ -113,8 +114,9 @@ def weights_match_definition(attention: Implementation, problem: Problem) -> Non
 
         a_ij = exp(s_ij) / sum_j exp(s_ij)
 
-    On a heat map, the scores, the weights before masking and the mean of the weights over heads
-    look just as plausible. None of them is what the values were multiplied by.
+    An attention sink t_h adds exp(t_h) to the denominator. On a heat map, the scores, the weights
+    before masking and the mean of the weights over heads look just as plausible. None of them is
+    what the values were multiplied by.
     """
     a = attention.weights(problem)
 
@@ -183,12 +185,12 @@ def weights_times_values_equal_output(attention: Implementation, problem: Proble
     catches={"measures_lse_in_base_two", "shows_scores_for_weights"},
 )
 def log_sum_exp_normalises_the_weights(attention: Implementation, problem: Problem) -> None:
-    """The returned log-sum-exp is the normaliser of the returned weights.
+    """The exponential of the returned log-sum-exp is the denominator of the returned weights.
 
-        exp(s_ij - lse_i) = a_ij
+        a_ij = exp(s_ij) / exp(lse_i) = exp(s_ij - lse_i)
 
     The output alone does not reveal a wrong log-sum-exp. But a backward pass that recomputes the
-    weights depends on it, and so does a merge of parts (X3).
+    weights depends on it, and so does a merge of results for parts of the keys (X3).
     """
     a, lse = attention.weights(problem), attention.lse(problem)
 

@@ -189,8 +189,8 @@ def zero_query_returns_mean_of_values(attention: Implementation, problem: Proble
 
         q_i = 0  implies  o_i = mean of v_j over the keys visible to i
 
-    Every exponential is 1, so almost nothing is rounded. The clause therefore catches even a
-    slight preference for some of the keys.
+    Here the problems have no biases and no attention sinks. Every exponential is then 1, and almost
+    nothing is rounded. The clause therefore catches even a slight preference for some of the keys.
     """
     flat = problem.but(q=np.zeros_like(problem.q))
 

@@ -81,12 +81,13 @@ def bias_is_added_after_softcap(attention: Implementation, problem: Problem) -> 
     catches={"measures_lse_without_the_cap"},
 )
 def softcap_bounds_the_log_sum_exp(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp differs from the logarithm of the number of visible keys by at most the
-    soft-cap.
+    """Without biases and attention sinks, the log-sum-exp differs from the logarithm of the number
+    of visible keys by at most the soft-cap.
 
         log n_i - c <= lse_i <= log n_i + c    for n_i > 0 keys visible to query i
 
-    Every soft-capped score lies between -c and c, where c is the soft-cap.
+    Every soft-capped score lies between -c and c, where c is the soft-cap. Additive masks, ALiBi
+    slopes and attention sinks are not bounded by it, so the problems have none.
     """
     flat = problem.but(softcap=0.5)
     count = flat.allowed.sum(axis=-1)

@@ -160,13 +160,13 @@ def shared_key_head_gradient_sums_over_its_group(
 def permuting_key_heads_permutes_query_head_groups(
     attention: Implementation, problem: Problem
 ) -> None:
-    """A permutation of the key heads permutes the groups of query heads that read them.
+    """Permuting the key heads, each with its group of query heads, permutes the output likewise.
 
         o(x_p)_g = o(x)_p(g)    with g a group of H / G query heads
 
-    This is H3 for whole groups: the query heads of a group move together with their key head. The
-    clause catches a function in which query head h reads key head h mod G, because that separates
-    query heads from their key head.
+    Here x_p are all inputs, with key heads and groups of query heads in the order p. This is H3 for
+    whole groups. The clause catches a function in which query head h reads key head h mod G,
+    because that separates query heads from their key head.
     """
     order = moves.permutation(problem, problem.G)
     moved = moves.of_groups(problem, order)

@@ -65,7 +65,8 @@ def padding_tokens_receive_no_gradient(attention: Implementation, problem: Probl
 
         dq_i = 0    for seg_i < 0,    dk_j = dv_j = 0    for seg_j < 0
 
-    Cotangents of padding rows are often not zero, for example if a loss averages over all rows.
+    A padding query attends to no key, and no query attends to a padding key. The cotangents dout of
+    padding rows are often not zero, for example if a loss averages over all rows.
     """
     more = padded(problem)
     live = ((x >= 0)[:, None, :, None] for x in segments_of(more))

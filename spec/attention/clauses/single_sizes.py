@@ -41,8 +41,8 @@ def output_is_correct_at_every_size(attention: Implementation, problem: Problem)
 
         o_i = sum_j a_ij v_j    for N, M = 1 … 130,  D, E = 1 … 66,  B = 1 … 8,  H = 1 … 20
 
-    Each size of one axis occurs with a few sizes of the other axes. A bug that needs two particular
-    sizes at once may be missed.
+    In the standard profile, each size of one axis occurs with a few sizes of the other axes. A bug
+    that needs two particular sizes at once may be missed.
     """
     o = attention.forward(problem)
 
@@ -59,7 +59,8 @@ def output_is_correct_at_every_size(attention: Implementation, problem: Problem)
 def gradients_are_correct_at_every_size(attention: Implementation, problem: Problem) -> None:
     """The gradients match the definition at every length, head size, batch size and head count.
 
-        dq_i, dk_j, dv_j    for N, M = 1 … 130,  D, E = 1 … 66,  B = 1 … 8,  H = 1 … 20
+        dq_i, dk_j, dv_j as in A2, A3 and A4
+        for N, M = 1 … 130,  D, E = 1 … 66,  B = 1 … 8,  H = 1 … 20
 
     A backward pass has its own tiles and allocations, so it may fail at other sizes than the
     forward pass.

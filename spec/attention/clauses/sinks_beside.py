@@ -81,7 +81,8 @@ def log_sum_exp_includes_the_sink(attention: Implementation, problem: Problem) -
 
         lse(t) = log (exp(lse(no sinks)) + exp(t_h))
 
-    A backward pass computes weights as exp(s_ij - lse_i), which is a_ij only if lse_i includes t_h.
+    Here t_h is the sink of head h. A backward pass computes weights as exp(s_ij - lse_i), which is
+    a_ij only if lse_i includes t_h.
     """
     sunk = near(problem)
     plain = sunk.but(sinks=None)

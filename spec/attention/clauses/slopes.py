@@ -157,12 +157,13 @@ def each_batch_element_has_its_own_slopes(attention: Implementation, problem: Pr
     proof=any_slope.weights_fade_with_the_distance,
 )
 def weights_decay_exponentially_with_distance(attention: Implementation, problem: Problem) -> None:
-    """If scores are equal, each extra position of distance reduces a weight by the same factor.
+    """If keys differ only in distance, each extra position multiplies a weight by the same factor.
 
-        a_ij = a_il exp(-m_h (|p_i - j| - |p_i - l|))    where s_ij = s_il, with l the nearest key
+        a_ij = a_il exp(-m_h (|p_i - j| - |p_i - l|))    where <q_i, k_j> = <q_i, k_l>
 
-    The weights are read from the output with v = I and zero queries. This settles the unit of
-    slopes: natural logarithms, not bits.
+    Here m_h is the slope of head h, p_i the position of query i, and l its nearest visible key. In
+    the check all queries are vectors of zeros, so all products are equal. With v = I the output
+    shows the weights. Slopes are in units of natural logarithms, not of bits.
     """
     alike = level(problem)
     s = definition.scores(alike.wide())

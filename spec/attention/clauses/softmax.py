@@ -160,7 +160,8 @@ def softmax_is_shift_invariant(attention: Implementation, problem: Problem) -> N
         softmax(s_i + c_i) = softmax(s_i)
 
     Every exponential gains the factor exp(c_i), and so does the denominator. The constants are
-    passed as an additive mask, which is constant along a row and differs between rows.
+    passed as an additive mask, which is constant along a row and differs between rows. There are no
+    attention sinks here: a sink is one more score, which would have to be shifted too (Z13).
     """
     shift = np.resize(SHIFTS, (1, 1, problem.N, 1)) + np.zeros((1, 1, 1, problem.M))
     shifted = moves.with_bias(problem, shift)

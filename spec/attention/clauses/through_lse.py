@@ -51,11 +51,11 @@ def of_lse_alone(problem: Problem) -> Problem:
 def gradients_through_lse_match_the_definition(attention: Implementation, problem: Problem) -> None:
     """The gradients of the loss <dout, o> + <dlse, lse> equal the closed form.
 
-        dq_i = scale sum_j ds_ij k_j    dk_j = scale sum_i ds_ij q_i    dv_j = sum_i a_ij dout_i
+        dq_i = scale sum_j ds_ij k_j,    dk_j = scale sum_i ds_ij q_i,    dv_j = sum_i a_ij dout_i
 
-    Without a soft-cap, ds_ij = a_ij (da_ij - sum_j a_ij da_ij + dlse_i). A kernel that has
-    already computed the row term sum_j a_ij da_ij subtracts dlse_i from it first, and needs no
-    other change.
+    Without a soft-cap, ds_ij = a_ij (da_ij - r_i + dlse_i). Here da_ij = <dout_i, v_j> is the
+    gradient of a weight, and r_i = sum_j a_ij da_ij the row term of the softmax. A kernel that has
+    already computed r_i subtracts dlse_i from it first, and needs no other change.
     """
     found = attention.lse_backward(problem)
 

@@ -113,8 +113,9 @@ def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) ->
 
         o(v P) = o(v) P    for a permutation P of the columns
 
-    A weight is one number, which multiplies a value vector as a whole. With E > D, a kernel that
-    uses one width for both loses the last columns. After the permutation it loses others.
+    A weight is one number, which multiplies a value vector as a whole. If values are wider than
+    keys (E > D), a kernel that uses the width of the keys for both loses the last columns of the
+    values. After the permutation it loses others.
     """
     order = moves.permutation(problem, problem.E)
     moved = problem.but(v=problem.v[..., order])

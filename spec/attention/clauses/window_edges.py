@@ -110,7 +110,10 @@ def query_row_equals_attention_over_its_window(attention: Implementation, proble
 def keys_outside_window_do_not_change_output(attention: Implementation, problem: Problem) -> None:
     """Changing keys and values outside the window of a query changes no bit of its output.
 
-    o(k, v)_t = o(k', v')_t    where they differ only at keys outside the window of t
+        o(k, v)_t = o(k', v')_t    if (k, v) and (k', v') differ only outside the window of query t
+
+    A key outside the window has a weight of exactly zero. A kernel that skips whole tiles but does
+    not mask the tiles at the edges of the window gives weights to keys outside it.
     """
     t, other = changed_out_of_sight(problem)
 

@@ -107,8 +107,9 @@ def rolled_back_content_does_not_change_outputs(cache: Cache, problem: Problem) 
 
         o(x[t:]; after rollback of y) = o(x[t:]; after rollback of y')
 
-    The memory beyond the end holds keys that would dominate every softmax, and values of a
-    million. So a weight there that is small but not zero changes the output.
+    Here y and y' are as large as inputs may be in the format. The keys of y point towards the last
+    query and those of y' away from it, and their values have opposite signs. After the rollback
+    they may still be in memory. If they get a weight, even a tiny one can change the output.
     """
     places = problem.place()
     one, two = (problem.but(**overwhelming(problem, sign)) for sign in (1, -1))

@@ -116,12 +116,13 @@ def dropout_resumes_after_evaluation(network: Dropout, problem: Problem) -> None
 
 @clause("D17", over=CROWDS, catches={"never_drops", "keeps_with_the_rate", "draws_four_bits"})
 def share_of_kept_weights_matches_the_rate(network: Dropout, problem: Problem) -> None:
-    """The share of kept weights is 1 - p, up to the random deviation of that many trials.
+    """The share of weights that dropout keeps is 1 - p, up to a bound on random deviations.
 
-        P(share is further away) < 2^-50
+        low <= share <= high,    where P(share < low or share > high) <= 2^-50
 
-    A correct implementation exceeds the bound with a probability below 2^-50. With 2^15 weights, a
-    rate that is off by 0.05 is certain to be detected.
+    Here p is the dropout rate. The bounds low and high follow from p and the number of weights, so
+    a correct implementation almost never exceeds them. With 2^15 weights, a rate that is off by
+    0.05 is detected with a probability of at least 1 - 2^-50.
     """
     shared_by_chance(masks(network, problem), 1 - problem.p)
 
@@ -186,7 +187,8 @@ def dropout_ignores_the_size_of_weights(network: Dropout, problem: Problem) -> N
         share of kept weights among the larger half of each row, and among the smaller half,
         is 1 - p, up to chance
 
-    The mask does not depend on the scores. Removing small weights is pruning, not dropout.
+    Here p is the dropout rate. The mask does not depend on the scores. Removing small weights is
+    pruning, not dropout.
     """
     a = used_weights(network, problem.but(training=False))
     larger = a >= np.median(a, axis=-1, keepdims=True)

@@ -58,8 +58,9 @@ def mean_dropout_output_equals_attention(network: Dropout, problem: Problem) -> 
 
         E o_i = sum_j a_ij v_j
 
-    Here E is the mean over all masks. Later layers therefore receive inputs with the same mean in
-    training and in evaluation.
+    Here E is the mean over all masks. Each weight is kept with probability 1 - p and then divided
+    by 1 - p, with p the dropout rate, so its mean does not change. Later layers therefore receive
+    inputs with the same mean in training and in evaluation.
     """
     problem = positive(problem)
 

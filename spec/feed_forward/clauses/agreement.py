@@ -115,11 +115,11 @@ def gradient_of_b1_matches_definition(network: FeedForward, problem: Problem) ->
 def gradient_of_W2_matches_definition(network: FeedForward, problem: Problem) -> None:
     """The gradient with respect to W2 sums the products of the activations and the cotangents.
 
-        dW2 = sum h^T dy
+        dW2 = sum h^T dy    over all positions of all batch elements
 
-    The cotangent dy is the gradient with respect to the output. An inactive unit has the activation
-    0 and receives no gradient. The bug that this catches uses pre-activations instead of
-    activations.
+    Here h are the activations, and the cotangents dy are the gradient with respect to the output.
+    An inactive unit has the activation 0, so its row of W2 receives no gradient. The known bug uses
+    pre-activations instead of activations.
     """
     dW2 = network.backward(problem).W2
 

@@ -117,10 +117,10 @@ def second_bias_is_added_exactly_once(network: FeedForward, problem: Problem) ->
 def the_output_is_linear_in_the_second_weights(network: FeedForward, problem: Problem) -> None:
     """The output minus its bias is a linear function of the second weights.
 
-        y(A + C) = y(A) + y(C)    for b2 = 0,    and C reads one unit only
+        y(W2 + C) = y(W2) + y(C)    for b2 = 0
 
-    Everything after the ReLU is linear. C is 1 from unit f to column c and zero elsewhere, so y(C)
-    is the activation of that unit, in that column alone.
+    Everything after the ReLU is linear. In the check the matrix C is 1 in row f and column c, and
+    zero elsewhere. So y(C) is the activation of unit f in column c, and zero in all other columns.
     """
     problem = problem.but(b2=np.zeros(problem.E))
     f, c = problem.seed % problem.F, problem.seed % problem.E

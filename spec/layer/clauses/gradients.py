@@ -45,9 +45,10 @@ def query_and_key_weight_gradients_balance(layer: Layer, problem: LayerProblem) 
 
         W_q dW_q^T + b_q db_q^T = dW_k W_k^T + db_k b_k^T    (D x D, for the rows of a head)
 
-    This is L11 differentiated: if an invertible matrix multiplies the queries, and its transposed
-    inverse the keys, the scores do not change. The identity holds even if the gradient of the
-    scores is wrong; A2 and L3 check that gradient.
+    Here dW and db are the gradients of the weights W and the bias b. This is L11 differentiated: if
+    an invertible matrix multiplies the queries, and its transposed inverse the keys, the scores do
+    not change. The identity holds even if the gradient of the scores is wrong; A2 and L3 check that
+    gradient.
     """
     got, known = layer.backward(problem).parameters, budgets(problem).of_gradients.parameters
     p = problem.parameters

@@ -57,12 +57,12 @@ def fully_masked_query_returns_output_bias(layer: Layer, problem: LayerProblem) 
     effort=2,
 )
 def fully_masked_layer_query_has_zero_weights(layer: Layer, problem: LayerProblem) -> None:
-    """If weights are returned, a fully masked query has weights of zero and still returns the bias.
+    """If weights are returned, a fully masked query has zero weights and returns the output bias.
 
         a_ij = 0 for all j,    y_i = b_o    if every key is masked for i, in every head
 
-    The code path that returns the weights may divide 0 by 0, even if the fused kernel does not. Or
-    the returned weights are zero, while the output is the mean of the values.
+    If the weights are returned, a layer often takes another code path. It may divide 0 by 0 even if
+    the fused kernel does not, or return weights of zero but the mean of the values as output.
     """
     y, a = layer.forward(problem), layer.weights(problem)
 

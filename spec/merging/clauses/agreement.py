@@ -38,12 +38,13 @@ from spec.merging.rounding import bounds, of_gradients, of_state
     },
 )
 def merged_output_matches_the_definition(merging: Merging, problem: Problem) -> None:
-    """The merged output weights each output by its part's share of the sum of all exponentials.
+    """The merged output weights the output of each part by its share of the sum of exponentials.
 
-        o = w_1 o_1 + w_2 o_2    w_i = exp(lse_i - lse)
+        o = w_1 o_1 + w_2 o_2,    w_i = exp(lse_i - lse),    lse = log(exp lse_1 + exp lse_2)
 
-    The error bound includes what is lost when parts are normalised before they are merged: a
-    relative error of u |lse| in each weight.
+    Here o_i and lse_i are the results of part i. The error bound includes what is lost when parts
+    are normalised before they are merged: lse is then rounded first, which gives each weight a
+    relative error of u |lse|, with u the unit roundoff.
     """
     o, _ = merging.forward(problem)
 

@@ -80,8 +80,9 @@ def empty_state_is_the_identity_of_merging(merging: Merging, problem: Problem) -
 
         (o, lse) + (0, -inf) = (o, lse) = (0, -inf) + (o, lse)
 
-    The weight of the live state is exp(0) / 1, which is exact. The log-sum-exp may change within
-    its error bound, because an implementation may convert it to base 2 and back.
+    Here + merges two states, and (0, -inf) is the state of no keys. The other state has the weight
+    exp(0) / 1, which is exact. Its log-sum-exp may change within the error bound, because an
+    implementation may convert it to base 2 and back.
     """
     nothing = State(np.zeros_like(problem.o_1), np.full_like(problem.lse_1, -np.inf))
     behind, before = problem.of(problem.one, nothing), problem.of(nothing, problem.one)

@@ -131,7 +131,7 @@ def merge_result_does_not_depend_on_earlier_calls(merging: Merging, problem: Pro
     """Equal inputs give equal results, bit for bit, even after a call with other inputs, whose
     result is right too.
 
-        m(s_1, s_2), m(-s_1, -s_2), m(s_1, s_2)    and the last is the first
+        calls m(s_1, s_2), m(-s_1, -s_2), m(s_1, s_2):    the third result equals the first
 
     The call in between has outputs of the opposite sign, and its result is compared with the
     definition. This catches a cache whose key omits some of the inputs.

@@ -85,7 +85,8 @@ def merging_equals_attention_to_two_keys(merging: Merging, problem: Problem) -> 
 
         o, lse = attention of s = (lse_1, lse_2), v = (o_1, o_2)
 
-    So this section needs no definition other than that of attention.
+    The softmax of these two scores gives each state the weight exp(lse_i - lse), as the definition
+    of merging does. So this section needs no definition other than that of attention.
     """
     keys = parts.two_keys(problem)
 

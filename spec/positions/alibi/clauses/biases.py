@@ -110,9 +110,10 @@ def alibi_weights_decay_geometrically_without_scores(bias: LinearBias, problem: 
 def alibi_rows_after_a_cache_are_the_last_rows(bias: LinearBias, problem: Problem) -> None:
     """The bias of the last queries equals the last rows of the bias of all queries.
 
-        b(N, M) = b(M, M)[M - N:]    for past keys
+        b(N, M) = b(M, M)[M - N:]    for past keys, up to a constant in each row
 
-    With a cache, the matrix is not square, and its first row is not the row of position zero.
+    Here b(N, M) is the bias of the last N of M tokens for the keys of all M tokens. With a cache,
+    this matrix is not square, and its first row is not the row of position zero.
     """
     square = np.zeros((problem.H, problem.M, problem.M))
     whole_problem = problem.but(scores=square)
@@ -168,7 +169,7 @@ def no_stale_alibi_matrix_is_reused(bias: LinearBias, problem: Problem) -> None:
     """Calls with another length or head count in between do not change a result, and their own
     results are right.
 
-        b(x), b(z), b(y), b(x)    and the last is the first
+        calls b(x), b(y), b(z), b(x):    the last result equals the first, to the bit
 
     Here y is a shorter problem than x, and z has one more head. The matrix is the same for every
     layer and step, so implementations cache it. If the cache key omits heads or sizes, a call gets

@@ -34,13 +34,13 @@ from spec.positions.record import Capability
     },
 )
 def alibi_slopes_match_the_paper(bias: LinearBias, problem: Problem) -> None:
-    """Slopes are powers of two with equally spaced exponents; heads beyond a power of two take
-    every other slope of twice as many heads.
+    """Slopes are a geometric sequence; heads beyond the largest power of two, n, take every other
+    slope of the sequence for 2 n heads.
 
         m_h = 2^(-8 h / n) for h = 1 ... n,    m_(n+g) = 2^(-4 (2 g - 1) / n) for g = 1 ... H - n
 
-    n is the largest power of two that is at most H. Models are trained with the slopes in this
-    order, so a sorted list is wrong.
+    Here H is the number of heads, and n the largest power of two that is at most H. Models are
+    trained with the slopes in this order, so a sorted list is wrong.
     """
     m = bias.slopes(problem)
 

@@ -55,6 +55,7 @@ def rotary_scores_depend_on_relative_position(rotation: Rotation, problem: Probl
 
         <R(p_i) q_i, R(p_j) k_j> = <R(p_i - p_j) q_i, k_j>
 
+    Here R(p) is the rotation of position p. It is orthogonal, and R(p_j)^T R(p_i) = R(p_i - p_j).
     The score is compared with a sum over the cosines and sines of the differences.
     """
     q, k, off_q, off_k = rotated(rotation, problem)
@@ -223,10 +224,10 @@ def no_stale_rotary_angles_are_reused(rotation: Rotation, problem: Problem) -> N
     """A call with another length, width or base in between does not change a result, and its own
     result is right.
 
-        R(x), R(z), R(x)    and the last is the first
+        calls R(x), R(z), R(x):    the third result equals the first, to the bit
 
-    Cosines and sines are cached from call to call. The cache key must contain everything on which
-    they depend.
+    Here z has another length, width and, if it can be given, base than x. Cosines and sines are
+    cached from call to call. The cache key must contain everything on which they depend.
     """
     kept = max(2, (problem.D - 2) // 2 * 2)
     other = problem.tokens(slice(1, None)).of(lambda x: x[..., :kept]).but(turned=None)

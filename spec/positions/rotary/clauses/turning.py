@@ -42,6 +42,7 @@ def rotary_pairs_rotate_by_position_times_frequency(rotation: Rotation, problem:
 
         y_2i = x_2i cos a - x_2i+1 sin a,   y_2i+1 = x_2i sin a + x_2i+1 cos a,   a = p theta_i
 
+    Here theta_i = base^(-2i / r) is the frequency of pair i, and r the number of rotated columns.
     The direction matters: in the opposite direction, relative positions change their sign. Angles
     must be computed in float32 or wider.
     """

@@ -139,10 +139,10 @@ def no_stale_sinusoidal_table_is_reused(encoding: Encoding, problem: Problem) ->
     """A call with another length or width in between does not change a result, and its own result
     is right.
 
-        y(x), y(z), y(x)    and the last is the first
+        calls y(x), y(z), y(x):    the third result equals the first, to the bit
 
-    Tables are cached from call to call. If the cache key omits a size, one call gets the table of
-    another call.
+    Here z has another length and width than x. Tables are cached from call to call. If the cache
+    key omits a size, one call gets the table of another call.
     """
     width = problem.E - 2 if problem.E > 2 else problem.E
     kept = (slice(None), slice(1, None), slice(width))

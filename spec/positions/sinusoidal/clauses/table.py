@@ -107,7 +107,9 @@ def shifting_positions_rotates_sinusoidal_rows(encoding: Encoding, problem: Prob
 
         PE(p + k) = R(k) PE(p),    R(k) (sin a, cos a) = (sin(a + k theta_i), cos(a + k theta_i))
 
-    The rotation does not depend on p. This is why a linear map can attend k positions back.
+    Here PE(p) is the row of position p, and theta_i the angle by which pair i rotates from one
+    position to the next. R(k) does not depend on p. So a query projection can contain R(-k), and
+    every query then attends k positions back.
     """
     k = problem.chance().randrange(1, problem.N)
 
