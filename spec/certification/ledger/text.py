@@ -33,7 +33,7 @@ class Said(NamedTuple):
 SAID = {
     "violated": Said("failed", "fail"),
     "violated should": Said("should", "fail (recommended only)", "recommended clauses that fail"),
-    "deviates": Said("known", "known to fail", "declared deviations"),
+    "deviates": Said("known", "known to fail", "deviations"),
     "crashed": Said("crashed", "crashed"),
     "refused": Said("raised", "raised an exception", "the target raised an exception"),
     "blocked": Said("not run", "not run"),
