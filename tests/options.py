@@ -10,6 +10,7 @@ from spec.attention.deployed import LIBRARIES
 from spec.attention.libraries import OPTIONS, QUESTIONS, Library, Option, Question
 from spec.attention.options import PARAMETERS
 from spec.attention.parameter import Parameter
+from spec.attention.plug.serving import PAGING
 from spec.attention.plug.signature import RETURNING
 from spec.attention.record import Implementation
 
@@ -32,8 +33,8 @@ and r_j = j of keys, a window (L, R), biases b, ALiBi slopes m, segments seg and
 """
 JUDGED = (
     "Each option changes one term of these lines, so options can be combined. An attention "
-    "function is tested here with {judged}; the other options are not tested yet. Functions that "
-    "compute linear biases have their own clauses (`--kind alibi`).\n\n"
+    "function is tested here with {judged}{missing}. Functions that compute linear biases have "
+    "their own clauses (`--kind alibi`).\n\n"
 )
 SINKS = """\
 ## Four things called a sink
@@ -57,8 +58,8 @@ a function of scores that the caller writes can express an option that has no na
 WHERE = """\
 ## Where libraries disagree
 
-We test the choices in **bold** by default (docs/reference.md). A library listed twice has both.
-`--api flash-attn-2` declares the choices of flash-attn 2, except where it supports several.
+**Bold** choices are [the defaults](../docs/reference.md#conventions). A library in two lists has
+both. `--api flash-attn-2` declares the choices of flash-attn 2, except where it supports several.
 
 """
 NAMED = (
@@ -88,9 +89,11 @@ def paragraph(option: Option) -> str:
 def sections() -> Iterator[str]:
     """The parts of the page after the paragraphs of options."""
     words = {word for parameter in PARAMETERS for word in parameter.spellings}
-    words |= {field.name for field in fields(Implementation)}
-    judged = [f"`{option.word}`" for option in OPTIONS.values() if option.word in words]
-    yield JUDGED.format(judged=f"{', '.join(judged[:-1])} and {judged[-1]}") + SINKS + HAVING
+    words |= {field.name for field in fields(Implementation)} | {*PAGING}
+    *some, last = [f"`{option.word}`" for option in OPTIONS.values() if option.word in words]
+    left = [option.name for option in OPTIONS.values() if option.word not in words]
+    missing = f", and not yet with {', '.join(left)}" if left else ""
+    yield JUDGED.format(judged=f"{', '.join(some)} and {last}", missing=missing) + SINKS + HAVING
     yield from rows(("", *OPTIONS), (cells(library) for library in LIBRARIES))
     yield "\n" + WHERE
     yield from rows(("question", "answers"), map(answers, QUESTIONS.values()))

@@ -85,8 +85,8 @@ _OPTIONS = (
     Option(
         "soft-cap",
         "softcap",
-        "No score exceeds c: cap(s) = c tanh(s / c). Masks apply after it; otherwise masked keys "
-        "would have the score -c.",
+        "All scores lie between -c and c: cap(s) = c tanh(s / c). Masks apply after it; otherwise "
+        "masked keys would have the score -c.",
     ),
     Option(
         "attention sink",

@@ -188,7 +188,7 @@ def _parser() -> Parser:
     lists = commands.add_parser("list", help="list what options accept")
     lists.add_argument("topic", nargs="?", metavar="TOPIC", help=", ".join(TOPICS))
     lists.set_defaults(run=lambda options: _say(listed(options.topic)))
-    targets = commands.add_parser("targets", help="list what was judged of other libraries")
+    targets = commands.add_parser("targets", help="list recorded verdicts of public libraries")
     words = "only those with all of these words, such as a library or a model"
     targets.add_argument("wanted", nargs="*", metavar="WORDS", help=words)
     targets.set_defaults(run=lambda options: _say(recorded.listed(options.wanted)))

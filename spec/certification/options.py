@@ -80,9 +80,9 @@ def _add_what(add: Callable[..., Any]) -> None:
 def _add_choices(add: Callable[..., Any]) -> None:
     choice = "choice that mathematics leaves open, such as causal=bottom-right"
     add("--convention", dest="conventions", metavar="NAME=VALUE", help=choice, **LISTED)
-    known = "accept that a clause fails, and say why; never the definition's"
+    known = "accept that a clause fails, and say why; not possible for the definition"
     add("--deviation", metavar="CLAUSE=REASON", help=known, **LISTED)
-    add("--deviations", metavar="FILE", help="the same as a table of TOML or JSON")
+    add("--deviations", metavar="FILE", help="the same, as a table in a TOML or JSON file")
 
 
 def add_work_options(parser: argparse.ArgumentParser) -> None:
@@ -94,14 +94,14 @@ def add_work_options(parser: argparse.ArgumentParser) -> None:
     add("--call-timeout", type=float, metavar="SECONDS", help=hangs)
     search = "time limit for finding the causes of failures"
     add("--diagnosis-timeout", type=float, metavar="SECONDS", help=search)
-    on = "continue after crashes, however many there are"
+    on = "continue after any number of crashes"
     add("--isolate", action="store_true", default=None, help=on)
 
 
 def add_stops(parser: argparse.ArgumentParser) -> None:
     """Add the options that end a certification before all of it was run."""
     add = parser.add_argument_group("when it stops").add_argument
-    hurried = "stop after this time, and report clauses not reached; their order is random"
+    hurried = "stop after this time, and report clauses not reached; clauses run in random order"
     add("--budget", type=float, metavar="SECONDS", help=hurried)
     first = "stop at the first required clause that fails"
     add("--fail-fast", action="store_true", default=None, help=first)
@@ -111,7 +111,7 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     """Add the options for files, which are written in addition to the printed report."""
     add = parser.add_argument_group("what is written").add_argument
     add("--json", metavar="FILE", help="write the certificate as JSON")
-    page = "write it as a page, with counterexamples drawn and clauses as mathematics"
+    page = "write it as a page, with drawings of counterexamples and formulas of clauses"
     add("--html", metavar="FILE", help=page)
     report = "write text, JSON, and a script for each failure (a folder for each target)"
     add("--report", metavar="FOLDER", help=report)

@@ -50,17 +50,19 @@ def seconds(certificate: dict[str, Any]) -> float:
 def certificates() -> Iterator[Measured]:
     """How long a certificate takes, and how much of that is our own doing."""
     quick, standard = (judged(SDPA, "--profile", name) for name in ("quick", "standard"))
-    said = "certificate of torch's function, four dtypes, from the command line"
-    yield one(f"a quick {said}", seconds(quick), "s", 6)
-    yield one("a standard one", seconds(standard), "s", 28)
-    yield one("beside a loop that only calls the function", times(standard), "times", 3)
+    what = "a quick certificate of torch's function, four dtypes, from the command line"
+    yield one(what, seconds(quick), "s", 6)
+    yield one("a standard certificate of the same", seconds(standard), "s", 28)
+    loop = "a standard certificate of torch's function, relative to a loop that only calls it"
+    yield one(loop, times(standard), "times", 3)
     spent = standard["timings"]
     every = sum(spent.values()) - spent["total"]
-    yield one("of all processes' time, drawing problems", spent["drawing"] / every, "%", 0.10)
+    share = "share of all processes' time: drawing problems"
+    yield one(share, spent["drawing"] / every, "%", 0.10)
     both = spent["drawing"] + spent["elsewhere"]
-    yield one("the same, and bookkeeping", both / every, "%", 0.15)
+    yield one(f"{share}, and bookkeeping", both / every, "%", 0.15)
     layer = judged(LAYER, "--profile", "standard")
-    yield one("a standard one of torch's layer, two dtypes", seconds(layer), "s", 12)
+    yield one("a standard certificate of torch's layer, two dtypes", seconds(layer), "s", 12)
 
 
 def libraries() -> Iterator[Measured]:
@@ -73,7 +75,7 @@ def libraries() -> Iterator[Measured]:
         problems = sum(verdict["examples"] for verdict in found["verdicts"])
         values = [Value(found["programs"], "programs", many), Value(problems, "problems")]
         values += [Value(seconds(found), "s", long), Value(times(found), "times")]
-        yield Measured(f"{name}, quick, float32: compiled, asked, taken, beside a loop", (*values,))
+        yield Measured(f"{name}, quick, float32; time also relative to a loop of calls", (*values,))
 
 
 def sections() -> Iterator[Measured]:

@@ -20,6 +20,13 @@ ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 KEPT, README, PAGE = HERE / "figures.json", ROOT / "README.md", HERE / "README.md"
 TITLE = "## Figures\n\n"
+HEADING = """\
+# Figures
+
+A promise is the largest accepted value, or the smallest if it says "at least". A row with a worse
+measured value breaks its promise.
+
+"""
 HEAD = "| | measured | promised | on |\n|---|---|---|---|\n"
 Row = dict[str, Any]
 
@@ -55,8 +62,8 @@ def table(rows: Sequence[Row]) -> str:
     lines = "".join(f"| {' | '.join(cell)} |\n" for cell in cells)
     machines = "; ".join(dict.fromkeys(row["where"] for row in rows))
     return (
-        f"{HEAD}{lines}\nOn {machines}, by `python -m tests.bench --record`, `tests.faults`, "
-        "`tests.seeds`, `tox`"
+        f"{HEAD}{lines}\nMeasured on {machines}, by `python -m tests.bench --record`, "
+        "`tests.faults`, `tests.seeds`, `tox`"
     )
 
 
@@ -65,8 +72,7 @@ def pages() -> Mapping[Path, str]:
     before, title, _ = README.read_text().partition(TITLE)
     shown = table([row for row in kept() if row["shown"]])
     more = f"; more in [`tests/bench`]({PAGE.relative_to(ROOT)}).\n"
-    whole = "# Figures\n\nSeconds, ratios and counts; promised is the most that was.\n\n"
-    return {README: f"{before}{title}{shown}{more}", PAGE: f"{whole}{table(kept())}.\n"}
+    return {README: f"{before}{title}{shown}{more}", PAGE: f"{HEADING}{table(kept())}.\n"}
 
 
 if __name__ == "__main__":

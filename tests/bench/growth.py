@@ -30,11 +30,11 @@ def _problems() -> Iterator[Measured]:
         found = certify(DENSE, dtypes=("float32",), profile=profile)
         taken, count = time.perf_counter() - start, sum(v.examples for v in found.verdicts)
         values = Value(count, "problems"), Value(1000 * taken / count, "ms each")
-        yield Measured(f"problems, {profile}", values)
+        yield Measured(f"our dense NumPy attention, float32, {profile}", values)
 
 
 def _keys() -> Iterator[Measured]:
-    """One problem, its answer compared: definition and budgets grow as the answer does."""
+    """One problem, its output compared: definition and error bounds cost more as the call does."""
     subject = implementation(dense.attend, dtypes=("float32",))
     for M in (16, 128, 1024):
         problem = _problem(M)
@@ -44,7 +44,7 @@ def _keys() -> Iterator[Measured]:
 
         compared = timed(compare)
         answered = timed(partial(subject.forward, problem))
-        values = Value(1000 * compared, "ms"), Value(compared / answered, "times the answer")
+        values = Value(1000 * compared, "ms"), Value(compared / answered, "times the call")
         yield Measured(f"A1 on one problem of 32 queries and {M} keys", values)
 
 
@@ -61,4 +61,5 @@ def _clauses() -> Iterator[Measured]:
     for count in (1, 10, 100):
         start = time.perf_counter()
         certify(DENSE, dtypes=("float32",), profile="quick", clauses=numbers[:count])
-        yield one(f"{count} clauses, quick", time.perf_counter() - start, "s")
+        what = f"our dense NumPy attention, float32, quick, clauses: {count}"
+        yield one(what, time.perf_counter() - start, "s")

@@ -22,7 +22,7 @@ def mistakes() -> Iterator[Measured]:
             print(f"NOT REFUSED: {mistake.name}")
     values = Value(statistics.median(seconds), "s", 0.12), Value(max(seconds), "s", 6)
     count = f"median and slowest of {len(seconds)} (fail-fast, in process)"
-    yield Measured(f"a mistake is refused, {count}", values)
+    yield Measured(f"time until a known bug is rejected, {count}", values)
 
 
 def fused() -> Iterator[Measured]:
@@ -43,9 +43,9 @@ def fused() -> Iterator[Measured]:
     numpy_tiled = timed(lambda: tiled.attend(*arrays))
     whole = timed(lambda: dense.attend(*arrays), runs=2)
     tiled_in = "attention in tiles at N = M = 8192, D = 64"
-    yield one(f"{tiled_in}: NumPy, beside the whole matrix", numpy_tiled / whole, "times", 0.9)
+    yield one(f"{tiled_in}: NumPy, relative to the whole matrix", numpy_tiled / whole, "times", 0.9)
     beside = Value(numpy_tiled / sdpa, "times", 1.5), Value(torch_tiled / sdpa, "times", 1.2)
-    yield Measured("NumPy and torch in tiles, beside torch's function", beside)
+    yield Measured("NumPy and torch in tiles, relative to torch's function", beside)
     yield one("extra memory of NumPy in tiles, in N x M matrices", memory(arrays), "%", 0.05)
 
 
@@ -53,7 +53,8 @@ def windows() -> Iterator[Measured]:
     """What is left of the time under a window of 256 keys at N = M = 8192, D = 64, one head."""
     whole, near = in_tiles(1, 8192), in_tiles(1, 8192, window_size=(128, 127))
     values = [Value(timed(near[x]) / timed(whole[x]), "times", 0.12) for x in whole]
-    yield Measured(f"a window of 256 at N = M = 8192, beside none: {'; '.join(whole)}", (*values,))
+    what = f"a window of 256 at N = M = 8192, relative to none: {'; '.join(whole)}"
+    yield Measured(what, (*values,))
 
 
 def segments() -> Iterator[Measured]:
@@ -63,12 +64,12 @@ def segments() -> Iterator[Measured]:
     texts = np.arange(8192)[None] // 128
     alone = in_tiles(64, 128)
     packed = in_tiles(1, 8192, query_segments=texts, key_segments=texts)
-    what = f"beside a batch of 64: {'; '.join(alone)}"
+    what = f"relative to a batch of 64: {'; '.join(alone)}"
     values = [Value(beside(packed[x], alone[x]), "times", 1.3) for x in alone]
-    yield Measured(f"64 texts of 128 packed in an array of 8192, {what}", (*values,))
+    yield Measured(f"64 sequences of 128 packed in an array of 8192, {what}", (*values,))
     told = by_lengths(np.arange(0, 8193, 128, dtype=np.int32))
     values = [Value(beside(told[x], alone[x]), "times", 1.3) for x in alone]
-    yield Measured(f"64 texts of 128 told by cumulative lengths, {what}", (*values,))
+    yield Measured(f"64 sequences of 128, given by cumulative lengths, {what}", (*values,))
 
 
 def by_lengths(starts: Any) -> dict[str, Callable[[], object]]:
@@ -95,7 +96,7 @@ def pages() -> Iterator[Measured]:
         paged, whole = in_a_cache(queries)
         values = [Value(beside(paged[x], whole[x]), "times", 1.25) for x in whole]
         what = f"{queries} quer{'ies' if queries > 1 else 'y'} of 8 heads, 4 sequences of 4096 keys"
-        yield Measured(f"{what} in pages of 16, beside arrays: {'; '.join(whole)}", (*values,))
+        yield Measured(f"{what} in pages of 16, relative to arrays: {'; '.join(whole)}", (*values,))
 
 
 def in_a_cache(queries: int) -> tuple[dict[str, Callable[[], object]], ...]:

@@ -25,7 +25,7 @@ def scaling() -> Iterator[Measured]:
 
 
 def _beside(what: str, one: float, two: float, least: float) -> Measured:
-    return Measured(f"{what}, beside one", (Value(two / one, "of the time", 1 / least),))
+    return Measured(f"{what}, relative to one", (Value(two / one, "of the time", 1 / least),))
 
 
 def _by_processes(target: str, count: int) -> float:

@@ -161,7 +161,7 @@ def test_a_request_keeps_them() -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("A1=known",), "--deviation A1: what does not keep it is not an attention function"),
+        (("A1=known",), "--deviation A1: the definition of an attention function cannot be waived"),
         (("Q99=known",), "unknown clause 'Q99'"),
         (("A=known",), "unknown clause 'A'"),
         (("L32=known",), "it is about layer, the target about attention"),

@@ -29,7 +29,7 @@ SAID = {
         f"{{}} fail{RECOMMENDED}",
         "recommended clauses that fail",
     ),
-    "deviates": Said("known", "{} is known to fail", "{} known to fail", "declared deviations"),
+    "deviates": Said("known", "{} is known to fail", "{} known to fail", "deviations"),
     "crashed": Said("crashed", "{} crashed", "{} crashed"),
     "refused": Said("raised", RAISED, RAISED, "the target raised an exception"),
     "blocked": Said("not run", "{} was not run", "{} not run"),

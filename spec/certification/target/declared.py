@@ -54,7 +54,7 @@ def check_deviations(
             raise Unsuitable(f"--deviation {number}: it is about {what}, the target about {about}")
         if number == kind_of(about).definition:
             noun = kind_of(about).noun
-            raise Unsuitable(f"--deviation {number}: what does not keep it is not {noun}")
+            raise Unsuitable(f"--deviation {number}: the definition of {noun} cannot be waived")
         if not isinstance(reason, str) or not reason.strip():
             raise Unsuitable(f"--deviation {number}: say why, as {number}=REASON")
 
