@@ -15,7 +15,7 @@ def test_a_layer_that_is_right_but_for_causality_is_correct_under_the_convention
     (cause,) = certificate.causes
     assert cause.lens.startswith("correct under the convention causality=always: declare it with")
     assert {*cause.clauses} == {"L1", "L2", "L36"}, "all that fail, fail for it"
-    assert "with these changes, correct on all problems" in str(certificate)
+    assert "with the change of cause 1, correct on all problems" in str(certificate)
 
 
 @pytest.mark.torch

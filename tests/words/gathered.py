@@ -17,7 +17,7 @@ from tests.walked import ROOT, statements
 FOLDERS = ("attention_spec", "docs", "examples", "implementations", "oracles", "spec")
 GENERATED = "implementations/ledger/matrix.md"  # from ledgers and certificates
 WAITING = {  # of the engine: modules whose docstrings are still to be rewritten, by folder
-    "": "command_line progress",
+    "": "progress",
     "diagnosing": "besides diagnosis evidence experiments leads memory narrower outside raising "
     "search separating table telling",
     "explaining": "again derived likewise looping plain relation summing tape touching",
