@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from spec import certify
 from spec.backends import Unsuitable
 from spec.certification.target import recorded
 from spec.layer.plug.shipped import shipped
@@ -63,6 +64,7 @@ def test_a_certificate_of_a_recorded_target_says_so_beside_it():
     done = run("certify", MULTIHEAD, *FEW, "--clause", "L1")
     assert done.returncode == 0
     assert "note: recorded in the ledger with torch " in done.stderr
+    assert "is an adapter of" not in done.stdout
     assert "recorded in the ledger" not in done.stdout
 
 
@@ -74,6 +76,15 @@ def test_a_layer_that_needs_a_description_of_this_package_is_told_which():
         "`python -m spec certify spec.adapters.torch_layers:Encoder --description torch/encoder"
     )
     assert done.stderr.startswith(f"error: Encoder is described in this package: {command}")
+    assert done.stderr.endswith("; Encoder is an adapter of torch.nn:TransformerEncoderLayer\n")
+
+
+@pytest.mark.torch
+def test_the_report_on_an_adapter_names_the_class_that_it_is_for():
+    target = "spec.adapters.torch_layers:Quantizable"
+    certificate = certify(target, profile="quick", dtypes=["float32"], clauses=["L4"])
+    said = "Quantizable is an adapter of torch.ao.nn.quantizable:MultiheadAttention"
+    assert f"\nnote          {said}\n" in str(certificate)
 
 
 def test_a_note_is_about_the_target_with_the_same_description(rows):

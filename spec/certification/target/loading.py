@@ -24,6 +24,7 @@ from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, INSTALLED, NAME
 from spec.certification.target.declared import of_itself
 from spec.certification.target.fitting import confirmed, declared, suits, unasked
+from spec.certification.target.shipping import adapts
 from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
 from spec.subject import Subject
@@ -43,7 +44,8 @@ def load(target: Target, request: Request, guard: Guarded = unchanged, tried: bo
     record = _plugged(found, target, request, guard, tried)
     if tried:
         kind_of(record.about).barred(record, guard)
-    return record.but(declares=of_itself(found, record, request.conventions))
+    notes = (*record.notes, *filter(None, (adapts(record.origin),)))
+    return record.but(declares=of_itself(found, record, request.conventions), notes=notes)
 
 
 def _plugged(found: Any, target: Target, request: Request, guard: Guarded, tried: bool) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.backends.library import INDENT
 from spec.certification.settings import Request
-from spec.certification.starting import COMMAND
+from spec.certification.starting import COMMAND, NAME
 from spec.certification.target.recorded import Recorded, recorded
 from spec.kind import Kind
 
@@ -59,7 +59,8 @@ def advised(complaint: str, found: Any, origin: str, request: Request, suited: b
             if not told:
                 how = "describe it: --description FILE (docs/layer.md)"
                 return f"{complaint}; if its parameters have other names, {how}"
-    return f"{told} ({complaint.partition(INDENT)[0]})" if told else complaint
+    line = f"{told} ({complaint.partition(INDENT)[0]})" if told else complaint
+    return "; ".join(filter(None, (line, adapts(origin))))
 
 
 def _shipped(*targets: str) -> str:
@@ -105,6 +106,12 @@ def _adapted(home: str) -> str:
         if name == known and f"{module}.".startswith(f"{package}."):
             return f"{ADAPTED} {name}: {_command([x for x in recorded() if x.target == target])}"
     return ""
+
+
+def adapts(origin: str) -> str:
+    """A line that names the class of a library which an adapter of this package tests, or ""."""
+    known = [x for x, target in classes().items() if f"{NAME}{target}" == origin]
+    return f"{origin.rpartition(':')[2]} is an adapter of {' and '.join(known)}" if known else ""
 
 
 def _command(rows: list[Recorded]) -> str:
