@@ -18,9 +18,6 @@ FOLDERS = ("attention_spec", "docs", "examples", "implementations", "oracles", "
 GENERATED = "implementations/ledger/matrix.md"  # from ledgers and certificates
 WAITING = {  # of the engine: modules whose docstrings are still to be rewritten, by folder
     "": "progress",
-    "diagnosing": "search telling",
-    "explaining": "again derived likewise looping plain relation summing tape touching",
-    "target": "cost declared deviations fitting following recorded shipping versions ward",
 }
 UNREAD = {
     "/".join(filter(None, ("spec/certification", folder, f"{name}.py")))

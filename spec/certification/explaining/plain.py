@@ -1,11 +1,10 @@
-"""A failure as a plain call of the target, if one of those that the clause made shows it.
+"""A failure as a plain call of the target, if one of the calls of the clause shows it.
 
-The target is plugged in anew as one that writes down what it is asked (`tape`). Where a comparison
-got what a call returned, or a part of that, and the same call of another target returns what is
-as wrong, a script can make that call: after those that led to it, where it is one of an object.
-Or the comparison got a sum of such numbers (`summing`), or what the clause makes of the answers to
-several calls (`relation`). Or no number is wrong, but an array is another afterwards (`touching`).
-It needs to know nothing of the kind.
+The target is wrapped again, with a record of its calls (`tape`). If a comparison got the result of
+a call, or a part of it, and the same call of a fresh target returns a result that is as wrong, a
+script can make that call, after those that lead to it if it is a method. Or the comparison got a
+sum of such numbers (`summing`), or a relation of several results (`relation`). Or no number is
+wrong, but an array has changed (`touching`). No knowledge of the kind is needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,11 +47,10 @@ def plain(
     before: Any = None,
     kills: bool = False,
 ) -> list[str]:
-    """The lines of a script that makes a call which is wrong by itself; none if there is none.
+    """The lines of a script with a call that is wrong by itself; empty if there is none.
 
-    raw: a record of what is judged, which knows where that is imported from. before: what it has
-    to be asked first, if anything: then the script makes all calls that were made. kills: the call
-    has no end but that of its process.
+    raw: a record of the target, with its place of import. before: a problem that it gets first, if
+    any: then the script makes all calls. kills: the call ends its process.
     """
     target = named(raw.origin)
     if not callable(target) or (raw.compiled and isinstance(target, type)):
@@ -79,7 +77,7 @@ def plain(
 
 
 def searched(library: Library, caller: Caller, put: Put) -> list[str]:
-    """The lines of a script that makes one wrong call; none if there is none."""
+    """The lines of a script with one wrong call; empty if there is none."""
     return Search(library, caller, put).script()
 
 
@@ -87,7 +85,7 @@ def searched(library: Library, caller: Caller, put: Put) -> list[str]:
 class Search:
     """The search for a call that is wrong by itself.
 
-    put: has a target that is written down judged, and its record seen through something.
+    put: runs the clause on a recorded target, whose record may be wrapped.
     """
 
     library: Library
@@ -95,7 +93,7 @@ class Search:
     put: Put
 
     def script(self) -> list[str]:
-        """The lines of the script, or none."""
+        """The lines of the script; empty if there is none."""
         tape = Tape()
         violation = self.put(tape)
         if violation is None:
@@ -111,7 +109,7 @@ class Search:
         return []
 
     def _shown(self, tape: Tape, place: int, part: Part, violation: Violation) -> list[str]:
-        """The lines that make a call and what led to it; none if that is not what was compared."""
+        """The lines of a call and those that lead to it; empty if it was not compared."""
         known = self._compared(tape, place, part, violation)
         if known is None:
             return []
@@ -127,7 +125,7 @@ class Search:
         return self._lines(tape, needed, part, entries, want, within) if needed else []
 
     def _added_up(self, tape: Tape, place: int, part: Part, violation: Violation) -> list[str]:
-        """The same of a call whose numbers, added up, are what was compared."""
+        """The same for a call whose numbers were compared as a sum."""
         assert violation.place is not None
         at, right = violation.place.index, self.library.get(part_of(tape.calls[place].answer, part))
 
@@ -152,7 +150,7 @@ class Search:
     def _needed(
         self, tape: Tape, place: int, part: Part, wrong: Callable[[Array], bool]
     ) -> list[int]:
-        """The calls that lead to one which is wrong once more; none if there are none or many."""
+        """The calls that lead to one which is wrong again; empty if none, or too many, do."""
         for needed in tape.leading(place):
             if len(needed) > MOST:
                 break
@@ -163,10 +161,10 @@ class Search:
     def _compared(
         self, tape: Tape, place: int, part: Part, violation: Violation
     ) -> tuple[Part, Sequence[Array]] | None:
-        """Which number of an answer was compared, or all; and what was got, wanted and allowed.
+        """The compared number of a result, or all of it; with got, want and bound.
 
-        Other numbers are returned in its place, to see where they turn up: as most numbers of a
-        small problem are zero, many answers are alike.
+        Other numbers are returned instead, to see where they appear, because results with many
+        zeros, as those of small problems, look alike.
         """
         assert violation.place is not None
         got, at = violation.compared[0], violation.place.index
@@ -190,14 +188,14 @@ class Search:
         return tuple(int(i) for i in entries[0]), [np.asarray(x[at]) for x in violation.compared]
 
     def _got(self, tape: Tape, place: int, part: Part, numbers: Array) -> Array | None:
-        """What is compared where a call returns these numbers."""
+        """The compared array if a call returns these numbers."""
         _, compared = self._seen(tape, place, part, numbers)
         return None if compared is None else compared[0]
 
     def _seen(
         self, tape: Tape, place: int, part: Part, numbers: Array
     ) -> tuple[Any, tuple[Array, ...] | None]:
-        """These numbers as a call returns them, and what is then got, wanted and allowed."""
+        """These numbers as the result of a call, and then got, want and bound."""
         answer = tape.calls[place].answer
         dtype = self.library.dtype_of(part_of(answer, part))
         assert dtype is not None  # it is an array
@@ -210,7 +208,7 @@ class Search:
     def _lines(
         self, tape: Tape, needed: list[int], part: Part, of: str | Sum, want: Array, within: Array
     ) -> list[str]:
-        """The lines of a script: calls, and what is got of the last one, entries of it or a sum."""
+        """The lines of a script: calls, and entries or a sum of the last result."""
         lines, call, _ = self.caller.written(tape, needed)
         numbers = NUMBERS[self.library.name].format(said(call, part))
         got = [f"got = {numbers}{of}"]

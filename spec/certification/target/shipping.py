@@ -1,7 +1,7 @@
-"""What this package has for a class of another library: its description, or an adapter of it.
+"""The descriptions and adapters that this package has for classes of other libraries.
 
-`adapters/classes.json` has the adapters: `package:Class` -> the target to name in its place. The
-package is one from which the class is imported, or one above the module in which it is defined.
+`adapters/classes.json` has the adapters: `package:Class` -> the target to name instead. The package
+is one from which the class is imported, or a parent of the module that defines it.
 """
 
 import inspect
@@ -42,10 +42,10 @@ def read(kind: Kind, description: str, found: Any, origin: str) -> Mapping[str, 
 
 
 def advice(complaint: str, found: Any, origin: str, description: str | None, suited: bool) -> str:
-    """What to do about a target that gives no answer; "" if nothing is known.
+    """The advice on a target that gives no result; "" if nothing is known.
 
-    complaint: the error so far. origin: how a person imports it, where it can be. description: the
-    one that it was called by. suited: whether a description may help.
+    complaint: the error so far. origin: how a person imports it, if that is possible. description:
+    the one that it was called by. suited: whether a description may help.
     """
     if description:
         return _misused(description, found, origin)
