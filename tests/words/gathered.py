@@ -18,6 +18,8 @@ FOLDERS = ("attention_spec", "docs", "examples", "implementations", "oracles", "
 GENERATED = "implementations/ledger/matrix.md"  # from ledgers and certificates
 WAITING = {  # of the engine: modules whose docstrings are still to be rewritten, by folder
     "": "progress",
+    "explaining": "plain",
+    "target": "shipping",
 }
 UNREAD = {
     "/".join(filter(None, ("spec/certification", folder, f"{name}.py")))

@@ -58,7 +58,7 @@ class Telling:
         return cause if shown is None else shown
 
     def _shown(self, found: Found, cause: Cause) -> Cause | None:
-        """The cause with its smallest counterexample; None if no problem shows it."""
+        """The cause with its smallest counterexample; None if there is none to be seen."""
         lead, done = self._smallest(found)
         times = AGAIN if cause.failure == GOES else 1
         broke = None if lead is None else self._broken(lead, times)
@@ -81,10 +81,10 @@ class Telling:
     def _mended(
         self, example: Counterexample, clause: Clause, violation: Violation
     ) -> Counterexample:
-        """A counterexample of the target through a lens.
+        """A counterexample of the target seen through a lens.
 
-        A script calls the target without the lens. It shows the same numbers only if the lens
-        corrects nothing but their form, as a dtype.
+        A script calls the target as it is. That shows the same numbers only if merely their form,
+        a dtype say, is mended.
         """
         problem, message = example.problem, f"with these changes, {violation}"
         plain = broken(clause, self.examiner.probed.by_dtype[problem.dtype], problem)

@@ -1,10 +1,11 @@
-"""A failure as a plain call of the target, if one of the calls of the clause shows it.
+"""A failure as a plain call of the target, if one of those that the clause made shows it.
 
-The target is wrapped again, with a record of its calls (`tape`). If a comparison got the result of
-a call, or a part of it, and the same call of a fresh target returns a result that is as wrong, a
-script can make that call, after those that lead to it if it is a method. Or the comparison got a
-sum of such numbers (`summing`), or a relation of several results (`relation`). Or no number is
-wrong, but an array has changed (`touching`). No knowledge of the kind is needed.
+The target is plugged in anew as one that writes down what it is asked (`tape`). Where a comparison
+got what a call returned, or a part of that, and the same call of another target returns what is
+as wrong, a script can make that call: after those that led to it, where it is one of an object.
+Or the comparison got a sum of such numbers (`summing`), or what the clause makes of the answers to
+several calls (`relation`). Or no number is wrong, but an array is another afterwards (`touching`).
+It needs to know nothing of the kind.
 """
 
 from collections.abc import Callable, Sequence

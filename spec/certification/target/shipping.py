@@ -42,10 +42,10 @@ def read(kind: Kind, description: str, found: Any, origin: str) -> Mapping[str, 
 
 
 def advice(complaint: str, found: Any, origin: str, description: str | None, suited: bool) -> str:
-    """The advice on a target that gives no result; "" if nothing is known.
+    """What to do about a target that gives no answer; "" if nothing is known.
 
-    complaint: the error so far. origin: how a person imports it, if that is possible. description:
-    the one that it was called by. suited: whether a description may help.
+    complaint: the error so far. origin: how a person imports it, where it can be. description: the
+    one that it was called by. suited: whether a description may help.
     """
     if description:
         return _misused(description, found, origin)
