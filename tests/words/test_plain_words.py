@@ -1,6 +1,7 @@
 """No text that a person reads (`gathered`) has a turn of phrase that is banned (`turns`)."""
 
 import ast
+import re
 from collections.abc import Callable, Iterable
 from functools import cache
 
@@ -80,6 +81,12 @@ def test_no_text_has_a_banned_turn() -> None:
 )
 def test_the_file_is_read(path: str) -> None:
     assert any(sentence.path == path for sentence in sentences())
+
+
+def test_no_text_installs_this_package_from_an_index() -> None:
+    """It may be on none: README installs a checkout, and errors name the missing package."""
+    assert any("pip install" in text for _, text in sentences())
+    assert not [x for x in sentences() if re.search(r"pip install '?attention-spec", x.text)]
 
 
 def test_docstrings_of_the_engine_are_read() -> None:

@@ -1,1 +1,1 @@
-"""Causes: describable sets of problems on which a target is wrong, and the region outside them."""
+"""Causes: sets of problems with a condition in words, on which a target is wrong; and the rest."""

@@ -1,9 +1,9 @@
-"""What is wrong besides a known mistake: a second fault where a first one is nearly everywhere.
+"""A second fault inside a cause that looks like a known bug.
 
-Problems that are wrong anyway say nothing of a set inside of theirs. But where the answers are
-those of a known mistake, except on some set of problems, something else is wrong on that set. So
-the known mistake takes the place of the definition, and what departs from both is explained: by
-two known mistakes at once, if these answer all problems as the target does; else it is separated.
+Inside a cause all problems are wrong, which hides a second fault there. But if the results are
+those of a known bug, except on some set of problems, something else is wrong on that set. So the
+known bug takes the place of the definition, and the differences from it are explained: as two known
+bugs at once, if these give the target's results on all problems; else by a condition.
 """
 
 from collections import Counter
@@ -39,7 +39,7 @@ Failures = Sequence[tuple[Failure, Any]]  # how problems fail
 
 
 def found_besides(search: Search, found: Found) -> Found | None:
-    """A cause inside of another, whose answers are otherwise those of a known mistake."""
+    """A cause inside of another, whose results are otherwise those of a known bug."""
     cause, lead, kind = found.cause, found.lead, search.kind
     several = [x for x in search.found if x.lead.word == lead.word and not x.cause.lens]
     if lead.drawn or cause.lens or not cause.problems[1] or len(several) > 1:
@@ -58,10 +58,10 @@ def found_besides(search: Search, found: Found) -> Found | None:
 def _compared(
     search: Search, lead: Lead, problems: Sequence[Any]
 ) -> tuple[Failures, dict[str, Array]]:
-    """How problems fail, and for each of the likeliest mistakes, which fail in another way.
+    """How problems fail, and for each of the likeliest bugs, which of them fail differently.
 
-    Nearly always the likeliest one is enough. Problem by problem: what is known of the rounding
-    errors of one is soon forgotten.
+    Nearly always the likeliest one is enough. Problems are the outer loop, as the error bounds of a
+    problem are cached only for a short time.
     """
     names, kind = _likeliest(search, lead, problems), search.kind
     failures: list[tuple[Failure, Any]] = []
@@ -77,9 +77,10 @@ def _compared(
 
 
 def _is_right_too(search: Search, lead: Lead, name: str, explained: int) -> bool:
-    """Whether a known mistake is right where the target is: else the target does not make it.
+    """Whether a known bug passes where the target does; otherwise the target does not have it.
 
-    explained: how often it is wrong as the target is; now and then two faults make a right answer.
+    explained: how many failures it explains; a few exceptions are allowed, as two faults may
+    cancel.
     """
     subject, rows = search.kind.subjects[name], search.evidence.draws(lead)
     right = [row.problem for row in rows if not row.how and row.problem.dtype in subject.dtypes]
@@ -92,7 +93,7 @@ def _is_right_too(search: Search, lead: Lead, name: str, explained: int) -> bool
 
 
 def _different(failures: Failures, which: Array) -> int:
-    """How many different numbers some failures are about: what is put again says nothing more."""
+    """The number of different failures; a problem that is tested twice counts once."""
     return len(
         {str(found[1]) for (found, _), x in zip(failures, which, strict=True) if x and found}
     )
@@ -106,7 +107,7 @@ def _second(
     mistake: Mistake,
     failures: Failures,
 ) -> Found | None:
-    """The cause of the rows that are answered in another way than by a mistake."""
+    """The cause of the problems that fail differently from a known bug."""
     lead, another = found.lead, _at_once(search.kind, mistake, failures, other)
     ways = [partial(_declared, another)] if another else []
     ways.append(partial(_set_apart, search.evidence, rows, other))
@@ -123,7 +124,7 @@ def _second(
 
 
 def _at_once(kind: Kind, mistake: Mistake, failures: Failures, other: Array) -> Mistake | None:
-    """The known mistake that together with another one answers as the target does, everywhere."""
+    """The bug that, together with another one, gives the target's results on all problems."""
     # What the one does not explain comes first: nearly every pair is done with at once.
     ordered = [failures[place] for place in np.argsort(~other, kind="stable")]
     for another in kind.mistakes.values() if other.any() else ():
@@ -134,23 +135,23 @@ def _at_once(kind: Kind, mistake: Mistake, failures: Failures, other: Array) -> 
 
 
 def _declared(mistake: Mistake) -> tuple[str, ...]:
-    """The features of the problems that a mistake is wrong on."""
+    """The conditions of the problems on which a known bug is wrong."""
     if " or " in mistake.where or "(" in mistake.where:
         return (f"({mistake.where})",)
     return tuple(x for x in mistake.where.split(" and ") if not x.endswith(ASKED))
 
 
 def does_as(evidence: Evidence, lead: Lead, line: str, problem: Any) -> bool:
-    """Whether a known mistake breaks a clause by the same number at the same place.
+    """Whether a known bug breaks a clause with the same number at the same element.
 
-    line: what is said of it; its name comes first.
+    line: the line about the bug, which begins with its name.
     """
     failure = evidence.failure(lead, problem)
     return _alike(evidence.kind, line.split(" ")[0], failure, problem)
 
 
 def _alike(kind: Kind, name: str, failure: Failure, problem: Any) -> bool:
-    """Whether a known mistake fails so, however it rounds."""
+    """Whether a known bug fails in the same way, in any rounding model."""
     return any(_is_as(record, failure, problem) for record in kind.records(name))
 
 
@@ -159,7 +160,7 @@ def _is_as(record: Any, failure: Failure, problem: Any) -> bool:
 
 
 def _wrong_inside(search: Search, found: Found) -> list[Row]:
-    """What is wrong for one cause alone, as its first failure is, what was drawn coming first."""
+    """Problems that fail for one cause alone, as its first failure does; drawn ones first."""
     lead, alone = found.lead, Bounds.of(search.kind, "", [found.cause])
     others = Bounds.of(search.kind, "", [x.cause for x in search.found if x is not found])
     made = (row for row in search.rows if row.asked == lead.key)
@@ -170,7 +171,7 @@ def _wrong_inside(search: Search, found: Found) -> list[Row]:
 
 
 def _likeliest(search: Search, lead: Lead, problems: Sequence[Any]) -> list[str]:
-    """The known mistakes that have the most of the wrong answers, of a few."""
+    """The known bugs that give most of the wrong results, on a few problems."""
     kind, few = search.kind, problems[:: 1 + len(problems) // LOOKED]
     bounds = {name: Bounds.of(kind, mistake.where) for name, mistake in kind.mistakes.items()}
 
@@ -186,9 +187,9 @@ def _likeliest(search: Search, lead: Lead, problems: Sequence[Any]) -> list[str]
 
 
 def _set_apart(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[str, ...]:
-    """The set of those answered in another way than by a known mistake; nothing, if there is none.
+    """The condition of the problems that fail differently from a known bug; empty if none fits.
 
-    Nearly all inside are, and nearly none outside.
+    Nearly all problems inside have to fail differently, and nearly none outside.
     """
     if other.sum() < FEW or other.mean() > MOST:
         return ()

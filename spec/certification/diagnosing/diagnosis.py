@@ -1,4 +1,4 @@
-"""What is wrong with a target, by cause: looked for, made smaller, and told."""
+"""The causes of a target's failures: found, made smaller, and described."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,12 +30,11 @@ from spec.notation import DTYPES, Grade
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The causes, what is left outside of them, and which of them each violated item met.
+    """The causes, whether all passes outside of them, and which of them each failing item met.
 
-    likewise: a line for each item that something which the target calls is known to break alike.
-    programs: how many were compiled for it. grades: of rounding, that are granted where there is
-    another cause. failed: the error that ended the search, a defect of
-    this package.
+    likewise: a line for each item about a library function with the same failure. programs: how
+    many were compiled for it. grades: rounding models that are granted if there is another cause.
+    failed: the error that ended the search, a defect of this package.
     """
 
     causes: tuple[Cause, ...] = ()
@@ -47,7 +46,7 @@ class Diagnosis:
     failed: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The diagnosis as JSON has it."""
+        """The diagnosis as JSON."""
         met = [[*item, [*x], self.likewise.get(item, "")] for item, x in self.met.items()]
         causes = [cause.to_json() for cause in self.causes]
         told = {"causes": causes, "region": vars(self.region), "met": met}
@@ -66,10 +65,10 @@ class Diagnosis:
 
 
 def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:
-    """The items that are violated or crash, and are not known to, in the order of the clauses.
+    """The items that fail or crash and are not declared to, in the order of the clauses.
 
-    None if all of them are of clauses that should hold, which block nothing; nor where the run was
-    to end with the first, or was stopped, but for crashes, or puts old problems again.
+    Empty if only recommended clauses fail; also if the run ends with the first failure, was stopped
+    for another reason than crashes, or tests old problems again.
     """
     every = [*survey.settled, *verdicts]
     crashed = [v for v in every if v.outcome == "crashed" and not v.message.startswith(ITSELF)]
@@ -93,10 +92,10 @@ def diagnosed(
     alone: Alone = nobody,
     heard: Heard = lambda _: None,
 ) -> Diagnosis:
-    """Why the items that were violated are. failing: in reading order. grades: those granted.
+    """The causes of failing items. failing: in reading order. grades: the granted ones.
 
-    each: who has many problems tried. alone: the target as it was before it was asked. heard:
-    receives the first cause long before all of them are known.
+    each: runs a function on many problems. alone: the target before its first call. heard: receives
+    the first cause, long before all of them are known.
     """
     profile, request = examiner.request.thoroughness, examiner.request
     compiled = programs()
@@ -128,7 +127,7 @@ def diagnosed(
 
 
 class _Searched(NamedTuple):
-    """A search: whether all holds outside of its causes, what breaks items, and where that is."""
+    """The result of a search: whether all passes outside, failing problems, and their causes."""
 
     search: Search
     passed: bool
@@ -159,9 +158,9 @@ def _searched(
 def _met(
     search: Search, first: Evidence, each: Sequence[Bounds], item: Item, problem: Any
 ) -> tuple[int, ...]:
-    """The places of the causes that a problem which broke a clause lies in.
+    """The positions of the causes that contain a problem which broke a clause.
 
-    each: what lies outside of each of them.
+    each: the problems outside of each cause.
     """
     if problem is None:
         return ()

@@ -1,9 +1,9 @@
-"""Problems that were answered, right or wrong, and what can be said of each.
+"""Problems with right or wrong results, and the features of each.
 
-They come from three places: drawn where the definition quantifies; met on the way to a smaller
-counterexample; and made from a wrong one by changing a single thing, as an experiment does, an
-option, the format, the length of an axis. The last two tell what a rare fault hangs on, of which
-few problems are drawn.
+They have three sources: problems drawn from the domain of the definition; problems met on the way
+to a smaller counterexample; and experiments, which change one thing in a failing problem: an
+option, the format, the length of an axis. The last two show the condition of a rare fault, which
+few drawn problems meet.
 """
 
 import math
@@ -38,10 +38,10 @@ MADE = 0.3
 
 
 class Evidence:
-    """What is known of a target's answers, format by format.
+    """The known results of a target, format by format.
 
-    subjects: the target by format. grades: of rounding, that are granted. bounds: where it is to
-    be judged at all. count: how many problems are drawn in a format. each: who tries many things.
+    subjects: the target by format. grades: the granted rounding models. bounds: the problems on
+    which it is judged. count: problems drawn in a format. each: runs a function on many things.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Evidence:
     def through(
         self, raw: Any, subjects: Mapping[str, Subject], grades: Mapping[str, Grade]
     ) -> "Evidence":
-        """What is known of the target seen through a lens: nothing yet, of the same problems."""
+        """The evidence through a lens, with the same problems and as yet no results."""
         how = self.bounds, self.count, self.reach, self.each
         seen = Evidence(self.kind, subjects, grades, *how)
         seen.problems, seen.mended = self.problems, raw
@@ -73,26 +73,26 @@ class Evidence:
         return seen
 
     def graded(self, grades: Mapping[str, Grade]) -> "Evidence":
-        """What is known of the target within other bounds of rounding: nothing yet."""
+        """The evidence with other rounding models, as yet without results."""
         return self.through(self.mended, self.subjects, grades)
 
     @property
     def through_lens(self) -> bool:
-        """Whether the target is seen through a lens."""
+        """Whether a lens changes the target."""
         return self.mended is not None
 
     def notice(self, problem: Any) -> None:
-        """Ask for the sizes of a problem from now on."""
+        """Add the sizes of a problem to the features."""
         self.use(self.features.noticing(problem))
 
     def use(self, features: Vocabulary) -> None:
-        """What may be said of problems, and what each costs."""
+        """Set the features of problems, and the price of each."""
         candidates = features.candidates()
         self.features, self.names = features, [*candidates]
         self.prices = np.array([*candidates.values()])
 
     def scope(self, clause: Clause, dtype: str) -> Scope:
-        """Where the problems for a clause are drawn from."""
+        """The scope of problems for a clause."""
         grade = self.grades.get(dtype, "strict")
         return scope_for(clause, self.subjects[dtype], dtype, grade, self.reach)
 
@@ -105,16 +105,16 @@ class Evidence:
         return tuple(map(self.names.index, cause.features))
 
     def asking(self, lead: Lead, problem: Any) -> list[Clause]:
-        """The clauses of a lead that the target answers on a problem."""
+        """The clauses of a lead that the target supports on a problem."""
         subject = self.subjects[problem.dtype]
         kinds = subject.kinds_of(problem)
         bound = (clause for clause in lead.clauses if clause.binds(subject))
         return [clause for clause in bound if kinds <= self.scope(clause, problem.dtype).answers]
 
     def violation(self, clauses: Sequence[Clause], problem: Any) -> tuple[Clause, Violation] | None:
-        """Which of some clauses a problem breaks, and how; None if all are kept.
+        """The first clause that a problem breaks, with the violation; None if all pass.
 
-        Raises Refused: it breaks none, and not all are answered.
+        Raises Refused if no clause fails, and the target refused one.
         """
         grade = self.grades.get(problem.dtype, "strict")
         if problem.rounding != grade:  # what is known of a problem is kept, as long as it is that
@@ -130,20 +130,20 @@ class Evidence:
         return None
 
     def posed(self, problem: Any) -> Any:
-        """A problem as this target is put it: what it has chosen, a corner say, is a part of it."""
+        """A problem as this target gets it, with the target's choices, as an alignment."""
         return self.kind.fitted(self.subjects[problem.dtype], problem)
 
     def failure(self, lead: Lead, problem: Any) -> tuple[Clause, Violation] | None:
-        """Which clause of a lead a problem breaks, and how; None as well where it is refused."""
+        """The clause of a lead that a problem breaks, with the violation; else None."""
         try:
             return self.violation(self.asking(lead, problem), problem)
         except Refused:
             return None
 
     def row(self, lead: Lead, problem: Any, drawn: bool = False) -> Row | None:
-        """A problem as a row; None where it says nothing: it is refused, or has no right answer.
+        """A problem as a row; None if it is refused, or has no right answer.
 
-        drawn: it was, where the first clause quantifies, and so that has a right answer.
+        drawn: it is from the domain of the first clause, and so has a right answer.
         """
         try:
             # What is computed of what is put is not kept: of large problems it is gigabytes.
@@ -162,11 +162,11 @@ class Evidence:
             return None
 
     def said(self, lead: Lead, how: str) -> Row:
-        """What can be said of the problem of a lead, and how it fails."""
+        """The row of a lead's problem, with its features and how it fails."""
         return Row(lead.problem, how, lead.key, np.array(self.features.said(lead.problem)))
 
     def draws(self, lead: Lead) -> list[Row]:
-        """Problems drawn in each format where the first clause of a lead quantifies."""
+        """Rows of problems drawn in each format from the domain of a lead's first clause."""
         if (key := lead.numbers) not in self.drawn:
             first, formats = lead.clauses[0], self.subjects.items()
             bound = [dtype for dtype, subject in formats if first.binds(subject)]
@@ -175,13 +175,13 @@ class Evidence:
         return self.drawn[key]
 
     def failing(self, lead: Lead, bounds: Bounds) -> list[Lead]:
-        """What fails within bounds, of the problems that were drawn for a lead."""
+        """The failures within bounds, among the problems that were drawn for a lead."""
         wrong = (row for row in self.drawn.get(lead.numbers, ()) if row.how)
         found = (replace(lead, problem=row.problem, how=row.how) for row in wrong)
         return [one for one in found if one.within(bounds, one.problem)]
 
     def rows(self, lead: Lead, problems: Sequence[Any], drawn: bool = False) -> list[Row]:
-        """Problems as rows, those that say something."""
+        """The rows of problems, without those that are refused."""
 
         def told(problem: Any) -> tuple[str, Any] | None:
             row = self.row(lead, problem, drawn)
@@ -192,7 +192,7 @@ class Evidence:
         return [Row(x, answer[0], lead.key, answer[1]) for x, answer in pairs if answer]
 
     def _put(self, clause: Clause, dtype: str) -> list[Any]:
-        """Problems drawn in a format where a clause quantifies."""
+        """Problems drawn in a format from the domain of a clause."""
         scope = self.scope(clause, dtype)
         key = (clause.number, dtype, scope.answers, *sorted(scope.conventions.items()))
         if key not in self.problems:
@@ -200,10 +200,10 @@ class Evidence:
         return self.problems[key]
 
     def neighbours(self, lead: Lead, problem: Any, lengths: Sequence[int]) -> list[Row]:
-        """A problem with one thing changed, in each way that there is, and in these lengths.
+        """A problem with one thing changed, in every way, and with these lengths.
 
-        What compiles for each shape is asked in few lengths of each axis at first, and in the
-        others only where these are not answered alike.
+        A target that compiles for each shape first gets few lengths of each axis, and the others
+        only if the results for these differ.
         """
         few = [x for x in FEW if x in lengths] if self.sampled else lengths
         others = changed(self.kind, problem, (*self.subjects,), few)
@@ -224,10 +224,10 @@ class Evidence:
     def way_down(
         self, lead: Lead, accepts: Callable[[Row], bool], most: int, numbers: bool = False
     ) -> tuple[Any, list[Row], bool]:
-        """A smaller problem, the rows met on the way, and whether that came to its end.
+        """A smaller problem, the rows met on the way, and whether no way makes it smaller.
 
-        accepts: whether to go on from a row. most: how many problems are put. numbers: whether
-        they are made plainer, too.
+        accepts: whether to continue from a row. most: the largest number of problems to test.
+        numbers: whether numbers are made simpler, too.
         """
         met: list[Row] = []
         asked = 0

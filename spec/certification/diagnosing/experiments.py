@@ -1,6 +1,6 @@
 """Experiments: a problem with one thing changed: its format, numbers, a length, or an option.
 
-And who tries many of them: one after the other, or side by side.
+And ways to run many of them: one after another, or at the same time.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ Told = TypeVar("Told")
 
 
 class Each(Protocol):
-    """Has a function tried on many things, one by one or side by side: what it says, in order."""
+    """Runs a function on many things, in order or at the same time; yields results in order."""
 
     def __call__(
         self, function: Callable[[Put], Told], things: Sequence[Put], /
@@ -36,14 +36,14 @@ class Each(Protocol):
 def one_by_one(
     function: Callable[[Put], Told], things: Sequence[Put]
 ) -> Generator[Told, None, None]:
-    """What a function says, found when it is asked for."""
+    """Yield the results of a function, each computed when it is needed."""
     yield from map(function, things)
 
 
 def changed(
     kind: Kind, problem: Any, formats: Sequence[str], lengths: Sequence[int]
 ) -> Iterator[Any]:
-    """The problem in each of the formats, with other numbers, lengths and options.
+    """Yield the problem in each of the formats, with other numbers, lengths and options.
 
     None is far larger than others are.
     """
@@ -57,34 +57,34 @@ def changed(
 
 
 def no_larger(problem: Any, every: Iterable[Any]) -> Iterator[Any]:
-    """Those of some problems that are not far larger than others are, nor than this one."""
+    """Yield the problems that are not far larger than the others, nor than this one."""
     most = max(MOST, _volume(problem))
     yield from (x for x in every if _volume(x) <= most)
 
 
 def _volume(problem: Any) -> int:
-    """All its lengths, multiplied."""
+    """The product of all its lengths."""
     arrays = (problem.having(letter).items() for letter in problem.letters)
     lengths = ([getattr(problem, name).shape[axis] for name, axis in found] for found in arrays)
     return prod(max(found) for found in lengths if found)
 
 
 def of_lengths(problem: Any, letter: str, lengths: Sequence[int]) -> Iterator[Any]:
-    """The problem with other lengths of an axis, where there is such a problem: it repeats."""
+    """Yield the problem with other lengths of an axis, by repetition, if that is possible."""
     size = problem.length(letter)
     for length in {*lengths} - {size} if size else ():
         yield from _attempt(problem, letter, np.arange(length) % size)
 
 
 def of_new_lengths(problem: Any) -> Iterator[Any]:
-    """The problem with lengths that hardly any other has, of the first axis of several arrays."""
+    """Yield the problem with rare lengths of the first axis of several arrays."""
     shared = (letter for letter in problem.letters if len(problem.having(letter)) > 1)
     for letter in [*shared][:1]:
         yield from of_lengths(problem, letter, RARE)
 
 
 def _attempt(problem: Any, letter: str, index: Array) -> Iterator[Any]:
-    """The problem with these places along an axis, if there is such a problem."""
+    """Yield the problem with these positions along an axis, if it is a problem."""
     try:
         yield problem.part(letter, index)
     except (ValueError, IndexError):
@@ -102,7 +102,7 @@ def in_format(problem: Any, dtype: str) -> Any:
 
 
 def with_other_contents(problem: Any, name: str) -> Iterator[Any]:
-    """The problem with an array of the same shape that holds something else, if it has that one."""
+    """Yield the problem with another array of the same shape, if it has this array."""
     x = getattr(problem, name)
     if x is None or not x.size:
         return
@@ -115,7 +115,7 @@ def with_other_contents(problem: Any, name: str) -> Iterator[Any]:
 
 
 def with_numbers(problem: Any, seed: int) -> Any:
-    """The problem with other numbers, normal ones, in all arrays that have to be there."""
+    """The problem with other numbers, normally distributed, in all required arrays."""
     chance = Stream(seed)
     needed = (x.name for x in fields(problem) if x.default is MISSING and x.name in problem.axes)
     found = {name: getattr(problem, name) for name in needed}

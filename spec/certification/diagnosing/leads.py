@@ -1,4 +1,4 @@
-"""What a search goes by: a failure that is looked into, and problems as rows of a table."""
+"""The data of a search: a failure that is examined, and problems as rows of a table."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -23,10 +23,11 @@ LITTLE = 0.01  # of a number: a last bit of bfloat16
 
 @dataclass(frozen=True)
 class Lead:
-    """A failure that is looked into.
+    """A failure that is examined.
 
-    clauses: who can see it; if any is broken by a problem, that is wrong. asked: the function
-    that is wrong, in words; drawn: none is, by itself. problem, how: where it was seen, and how.
+    clauses: those that show it; the problem is wrong if it breaks any of them. asked: the function
+    that is wrong, in words. drawn: no single result is wrong, but a clause fails. problem, how: the
+    problem, and how it fails.
     """
 
     clauses: tuple[Clause, ...]
@@ -36,17 +37,17 @@ class Lead:
     how: str
 
     def within(self, bounds: Bounds, problem: Any) -> bool:
-        """Whether bounds leave in what the failure would be on a problem."""
+        """Whether a problem with this failure lies within bounds."""
         if self.drawn:
             return bounds.draws(problem, self.clauses[0].number)
         return bounds.has(problem, self.asked)
 
     def is_kin(self, other: "Lead") -> bool:
-        """Whether the other is about the same function, or what this one is a part of."""
+        """Whether the other is about the same function, or about one that this is a part of."""
         return bool(other.word or not self.word) and is_part(self.word, other.word)
 
     def cause(self, features: tuple[str, ...], problems: tuple[int, int], lens: str) -> Cause:
-        """A cause of which this is one failure."""
+        """A cause with this failure."""
         return Cause(
             features=features,
             asked=self.asked,
@@ -60,31 +61,31 @@ class Lead:
 
     @property
     def word(self) -> str:
-        """What is asked, or the clause that is."""
+        """The function, or else the clause."""
         return self.clauses[0].number if self.drawn else self.asked
 
     @property
     def in_bits(self) -> bool:
-        """Whether the last bits alone are wrong."""
+        """Whether only the last bits are wrong."""
         return self.how == IN_BITS
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Those of the clauses."""
+        """The numbers of the clauses."""
         return tuple(clause.number for clause in self.clauses)
 
     @property
     def key(self) -> str:
-        """The word, and who sees it: rows that others see are not compared."""
+        """The function and the clauses; rows with other clauses are not compared."""
         return " ".join([self.word, *self.numbers])
 
 
 @dataclass(frozen=True)
 class Row:
-    """A problem, and how it is answered wrong; "" if it is not.
+    """A problem, and how its result is wrong; "" if it is right.
 
-    said: which features it has. weight: how much it counts, as those that were made from one
-    another tell less than those that were drawn.
+    said: which features it has. weight: how much it counts: problems made from one another count
+    less than drawn ones.
     """
 
     problem: Any
@@ -96,10 +97,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Found:
-    """A cause, the failure that it was found by, on a smaller problem, and others like it.
+    """A cause, its first failure, on a smaller problem, and others like it.
 
-    line: about the known mistake that it is, where that was seen together with another. seen: the
-    evidence of the target through what mends other causes, where it was found.
+    line: about its known bug, if it was found together with another one. seen: the evidence through
+    the lenses with which it was found.
     """
 
     cause: Cause
@@ -109,9 +110,9 @@ class Found:
     seen: Any = None
 
     def within(self, cause: Cause) -> bool:
-        """Whether all that was found is said by another cause, which has fewer features.
+        """Whether another cause, with fewer features, contains all of this.
 
-        Where the output is wrong, so is what follows from it; and so are parts of what is.
+        A wrong output makes all wrong that depends on it, and a wrong result its parts.
         """
         known = self.cause
         said = {*known.features} >= {*cause.features} and not (cause.drawn or known.lens)
@@ -121,7 +122,7 @@ class Found:
 
 
 def usual(lead: Lead, wrong: Sequence[Row]) -> Lead:
-    """The failure as most of what is wrong fails: what is NaN now and then is wrong."""
+    """The failure in its most frequent form: a result that is NaN at times is wrong."""
     count = Counter(row.how for row in wrong)
     if not wrong or 2 * count[lead.how] >= len(wrong):
         return lead
@@ -130,7 +131,7 @@ def usual(lead: Lead, wrong: Sequence[Row]) -> Lead:
 
 
 def widened(rows: Iterable[Row], features: Vocabulary) -> list[Row]:
-    """Rows, with what is asked for by now and was not when they were made."""
+    """Rows with the features that were added after they were made."""
     width, found = len(features.candidates()), []
     for row in rows:
         new = features.noticed[len(features.noticed) + len(row.said) - width :]
@@ -140,12 +141,12 @@ def widened(rows: Iterable[Row], features: Vocabulary) -> list[Row]:
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two ways to fail may have one cause: by their numbers, or in the same words."""
+    """Whether two failures may have one cause: both by numbers, or with the same words."""
     return one == other or {one, other} <= {*NUMBERS} or {one, other} <= {BROKEN, IN_BITS}
 
 
 def how_it_breaks(violation: Violation) -> str:
-    """How a clause is broken where no answer is wrong: perhaps by the last bits alone."""
+    """How a clause fails if no single result is wrong: perhaps only by the last bits."""
     place = violation.place
     if place is None or place.budget:
         return BROKEN
@@ -153,7 +154,7 @@ def how_it_breaks(violation: Violation) -> str:
 
 
 def how_it_fails(violation: Violation) -> str:
-    """The kind of failure: what is no number, or too large, is not merely off."""
+    """The kind of a failure; NaN and overflow are kinds of their own."""
     place = violation.place
     if place is None:
         text = str(violation)

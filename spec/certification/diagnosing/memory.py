@@ -1,9 +1,9 @@
-"""What a target remembers: an answer that is right when it is the first, and wrong after another.
+"""Targets that remember: the first result is right, and a later one is wrong.
 
-While causes are looked for, an answer that changes is noticed (`unsteady`), and given up.
-Problems are put to the target as it was before anybody asked it (`isolation.pristine`). One that
-is right there and was seen to be wrong is put after others: itself, and itself with one thing
-changed. The first after which it is wrong, however often it is put, says what is remembered.
+A search ends with the finding that results change from call to call (`unsteady`). Then problems are
+computed by the target as it was before its first call (`isolation.pristine`). A problem that is
+right there, and wrong otherwise, is computed after others: after itself, and after itself with one
+thing changed. The first one after which it is always wrong shows what the target remembers.
 """
 
 import time
@@ -32,14 +32,14 @@ LENGTHS = (1, 2, 3, 5, 8, 16, 64)
 
 
 def comes_and_goes(evidence: Evidence, lead: Lead) -> bool:
-    """Whether the problem of a failure is answered right now and then."""
+    """Whether the problem of a failure is sometimes right."""
     return None in (evidence.failure(lead, lead.problem) for _ in range(OFTEN))
 
 
 def unsteady(evidence: Evidence, lead: Lead) -> str:
-    """How the answer to one problem changes; "" if it does not.
+    """How the result of one problem changes; "" if it does not.
 
-    Put again it may be another. Or it is right for the first problem of its lengths, and wrong
+    It may differ between two calls. Or it is right for the first problem of its lengths, and wrong
     for the next one, whichever of two is the first.
     """
     rows = (evidence.row(lead, lead.problem) for _ in range(OFTEN))
@@ -58,15 +58,15 @@ def unsteady(evidence: Evidence, lead: Lead) -> str:
 
 
 def nobody(_: tuple[str, Sequence[Any]]) -> None:
-    """There is no target that nobody has asked."""
+    """Return None: no target without earlier calls exists."""
 
 
 def remembered(
     alone: Alone, kind: Kind, number: str, problem: Any, formats: Sequence[str]
 ) -> tuple[Any, str] | None:
-    """What a problem is wrong after, and in words; None if it is by itself, or after nothing known.
+    """The call after which a problem is wrong, and its difference in words; None if unknown.
 
-    alone: how problems break a clause, put in order. number: that of the clause.
+    alone: how problems break a clause, in order. number: of the clause.
     """
     if alone((number, [problem])) != [""]:
         return None
@@ -81,7 +81,7 @@ def remembered(
 
 
 def _others(kind: Kind, problem: Any, formats: Sequence[str]) -> Iterator[Any]:
-    """The problem, and the problem with a single thing changed: what arrays hold comes first."""
+    """Yield the problem, and the problem with one thing changed; contents of arrays first."""
     yield problem
     for name in problem.axes:
         yield from with_other_contents(problem, name)
@@ -89,7 +89,7 @@ def _others(kind: Kind, problem: Any, formats: Sequence[str]) -> Iterator[Any]:
 
 
 def _change(before: Any, problem: Any) -> str:
-    """How another problem differs, in words."""
+    """The difference between two problems, in words."""
     lengths = [x for x, size in sizes(problem).items() if sizes(before)[x] != size]
     if lengths:
         return f"a call with another {lengths[0]}"

@@ -1,8 +1,9 @@
-"""Sets of which too little is wrong inside, made narrower.
+"""Conditions that too few failures support, made narrower.
 
-What was made from a wrong problem, by changing one thing, is wrong more often than what is drawn:
-a rare set looks as if nearly all of it were. So problems are drawn inside of a set, many enough to
-say how much of it is wrong; and where that is too little, they tell what else is needed.
+A problem made from a failing one, by changing one thing, fails more often than a drawn one, so a
+rare condition looks as if nearly all of its problems failed. So problems are drawn that meet the
+condition, enough to estimate the share of failures. If it is too small, they show what else is
+needed.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -28,7 +29,7 @@ LOOKED = ((range(1, 2), 0.55), (range(2, 5), LITTLE))
 
 
 def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds: Bounds) -> Split:
-    """A conjunction, of as few features as do, but of more if too little is wrong inside.
+    """A conjunction with as few features as possible, and more if too little fails inside.
 
     bounds: outside of other causes.
     """
@@ -49,7 +50,7 @@ def narrowed(evidence: Evidence, lead: Lead, split: Split, table: Table, bounds:
 def _inside(
     evidence: Evidence, lead: Lead, features: str, bounds: Bounds, seed: int
 ) -> Iterator[Any]:
-    """Problems drawn anew where a lead quantifies, in each format, with some features."""
+    """Yield problems of a lead in each format, drawn with another seed, with some features."""
     first, test = lead.clauses[0], evidence.kind.features.sentence(features)
     for dtype, subject in evidence.subjects.items():
         if first.binds(subject):
@@ -60,15 +61,15 @@ def _inside(
 
 
 def _share_wrong(rows: Sequence[Row], columns: Collection[int] = ()) -> float:
-    """How much is wrong of the rows with all of some features, if there are any."""
+    """The share of failing rows, of those with all of some features; 0 if there are none."""
     wrong = [row.how != "" for row in rows if row.said[[*columns]].all()]
     return float(np.mean(wrong)) if wrong else 0.0
 
 
 def _longer(split: Split, drawn: Sequence[Row], table: Table) -> Split:
-    """A narrower set that holds nearly all that is wrong, or the same one, if there is none.
+    """A narrower condition that nearly all failures meet; the same one if there is none.
 
-    drawn: what was, inside.
+    drawn: rows inside of the condition.
     """
     wrong = [row.said for row in (*table.within(split), *drawn) if row.how]
     more = {*Table.of(drawn, table.prices).best(np.mean(wrong, axis=0) > COVERED).columns}

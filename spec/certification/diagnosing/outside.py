@@ -1,7 +1,7 @@
-"""Clauses judged outside of the causes that were found: what breaks them there, if anything.
+"""Clauses tested outside of the causes found so far, and their failures there.
 
-What breaks a clause is nearly always an answer that is wrong by itself, and then it is that answer
-which is explained, not the clause that met it.
+Nearly always a clause fails because a single result is wrong. Then that result is explained, and
+not the clause that used it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,10 @@ Tried = tuple[bool, Any]  # whether an item holds outside, and what breaks it an
 
 @dataclass(frozen=True)
 class Outside:
-    """What is judged, and where.
+    """The clauses, and the problems on which they are tested.
 
-    evidence: of the target, seen through what mends it. first: without. clauses: all of its kind
-    by number. examples, seed: of the profile. bounds: outside of the causes.
+    evidence: of the target through lenses. first: without lenses. clauses: all of its kind by
+    number. examples, seed: of the profile. bounds: outside of the causes.
     """
 
     evidence: Evidence
@@ -40,16 +40,16 @@ class Outside:
     bounds: Bounds
 
     def breaks(self, item: Item) -> Any:
-        """The first problem that breaks an item where it was to be judged; None if it holds."""
+        """The first problem that breaks an item without causes or lenses; None if it passes."""
         clause, subject, scope = self._first(item)
         return judged(clause, subject, scope, examples=self.examples, seed=self.seed).problem
 
     def lead(self, item: Item) -> Lead | None:
-        """What breaks an item here."""
+        """The failure of an item here; None if it passes."""
         return self._lead(item, [])
 
     def broken(self, items: Sequence[Item], known: dict[Item, Any]) -> list[Item]:
-        """The items from the first on that is broken here. known: is told what breaks any."""
+        """The items from the first failing one on. known: gets a failing problem of each."""
         with closing(self.evidence.each(self._tried, items)) as outcomes:
             for place, (holds, problem) in enumerate(outcomes):
                 known[items[place]] = known.get(items[place]) or problem
@@ -65,13 +65,13 @@ class Outside:
         return holds, next((x for x in put if _breaks(clause, subject, x)), None)
 
     def _first(self, item: Item) -> tuple[Clause, Subject, Scope]:
-        """The clause, what it was put to, and where its problems are drawn from."""
+        """The clause, the target without lenses, and the scope of its problems."""
         number, dtype = item
         clause, subject = self.clauses[number], self.first.subjects[dtype]
         return clause, self.first.bounds.over(subject), self.first.scope(clause, dtype)
 
     def _lead(self, item: Item, drawn: list[Any]) -> Lead | None:
-        """What breaks an item; drawn: is told all problems that it was put, or could have been."""
+        """The failure of an item. drawn: gets all problems that were drawn for it."""
         number, dtype = item
         clause, subject = self.clauses[number], self.evidence.subjects[dtype]
         if not clause.binds(subject):  # through a lens, as of what is always causal
@@ -90,7 +90,7 @@ class Outside:
         return wrong or Lead((clause,), "", True, finding.problem, how)
 
     def _wrong_call(self, clause: Clause, subject: Subject, problem: Any) -> Lead | None:
-        """An answer that is wrong by itself, of those that the clause asked for."""
+        """A wrong result among the calls of the clause."""
         kind = self.evidence.kind
         words = {name: group(kind, name) for name in kind.compares}
         made = [*calls(clause, subject, problem)]
@@ -106,7 +106,7 @@ class Outside:
 
 
 def _breaks(clause: Clause, subject: Subject, problem: Any) -> bool:
-    """Whether a problem does: not where it has no right answer, as it was drawn for others."""
+    """Whether a problem breaks it; False if it has no right answer, as it was drawn for another."""
     try:
         return broken(clause, subject, problem) is not None
     except ValueError:

@@ -1,6 +1,6 @@
-"""When a target raises an exception that it does not always raise: on which problems, in words.
+"""The problems on which a target sometimes raises an exception, in words.
 
-Its functions are called on problems that are drawn for the definition. No answer is compared, so
+Its functions are called on problems that are drawn for the definition. No result is compared, so
 this takes little time.
 """
 
@@ -31,12 +31,12 @@ NUMBERS = re.compile(r"\d+(?:[^\w\n]+\d+)*")  # a number, or several with signs 
 
 
 def pattern(message: str) -> str:
-    """The message without numbers: one that names sizes is one message, whatever these are."""
+    """The message without numbers, so that messages with other sizes are equal."""
     return NUMBERS.sub("#", message)
 
 
 def parted(message: str) -> tuple[str, str]:
-    """What was raised, and the condition in words, if it is known."""
+    """The message, and the condition in words, if it is known."""
     raised, _, condition = message.partition(RAISED)
     return raised, condition.removesuffix(")")
 
@@ -50,7 +50,7 @@ class Raising:
         self.known: dict[tuple[str, str], str] = {}
 
     def said(self, verdict: Verdict) -> Verdict:
-        """The verdict on a clause that holds, with the condition of what it sometimes raised."""
+        """The verdict on a passing clause, with the condition of an occasional exception."""
         if not self.is_asked(verdict):
             return verdict
         clause = self.examiner.clauses[verdict.clause]
@@ -69,7 +69,7 @@ class Raising:
         return sometimes and fast and not self.examiner.probed.sampled
 
     def _condition(self, name: str, message: str) -> str:
-        """What all problems have in common for which a function raises it, and no others have."""
+        """The condition that exactly those problems meet for which a function raises it."""
         found = [*self._called(name, message)]
         said, raised = np.array([x for x, _ in found]), np.array([x for _, x in found])
         if not raised.any() or raised.all():
@@ -83,7 +83,7 @@ class Raising:
         return joined([*features][i] for i in columns) if clear else ""
 
     def _called(self, name: str, message: str) -> Iterator[tuple[list[bool], bool]]:
-        """What can be said of each problem, and whether a function raises the message there."""
+        """Yield the features of each problem, and whether a function raises the message."""
         subject, put = self._subject, self.kind.put
         for problem in self._problems:
             try:

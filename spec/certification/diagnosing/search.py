@@ -1,7 +1,7 @@
-"""The search for causes: a failure is looked into, its cause is left out, and judging goes on.
+"""The search for causes: a failure is examined, its cause is excluded, and testing continues.
 
-Every clause that was violated is put anew to problems outside of the causes found so far, and what
-breaks one there is looked into (`outside`). When all of them hold there, that is the region.
+Every failing clause is tested again on problems outside of the causes found so far. If one breaks
+it, this failure is examined (`outside`). When all clauses pass there, that is the region.
 """
 
 import time
@@ -30,10 +30,10 @@ DOWN = 300  # problems at most on the way to a smaller one
 
 
 class Search:
-    """The causes found so far, and what is known of the answers of a target.
+    """The causes found so far, and the known results of a target.
 
-    start: what is judged, as yet without causes. broken: a problem that breaks each item,
-    outside of causes or not. deadline: of the search. heard: receives the first cause at once.
+    start: the tests, as yet without causes. broken: a problem that breaks each item, outside of
+    causes or not. deadline: of the search. heard: receives the first cause at once.
     """
 
     def __init__(self, start: Outside, seconds: float, mending: Mending, heard: Heard) -> None:
@@ -45,7 +45,7 @@ class Search:
         self.deadline = time.monotonic() + seconds
 
     def run(self, failing: Sequence[Item]) -> bool:
-        """Whether every item was seen to hold outside of the causes that were found."""
+        """Find causes; return whether every item passes outside of them."""
         # What merely should hold may be broken for one of these causes, and else is told alone.
         left = [item for item in failing if self.start.clauses[item[0]].force == "must"]
         # Where no answer is wrong by itself, it may be seen what is once others are explained.
@@ -60,7 +60,7 @@ class Search:
         return self._explain(left) and self._accounts_for_all()
 
     def _explain(self, left: list[Item], later: list[Item] | None = None) -> bool:
-        """Whether there was time. later: is told of clauses that no wrong answer breaks."""
+        """Find causes; False if time is over. later: gets clauses without a wrong result."""
         while left := self.outside.broken(left, self.broken):
             lead = self.outside.lead(left[0])
             if lead is None:  # it comes and goes
@@ -74,7 +74,7 @@ class Search:
         return True
 
     def _settle(self, lead: Lead) -> None:
-        """Grant the bounds of rounding that other problems than those of a cause need."""
+        """Grant the rounding models that problems other than those of a cause need."""
         if self.found or lead.drawn or not (grades := coarser(self.evidence, lead)):
             return
         self.evidence = self.evidence.graded(grades)
@@ -82,7 +82,7 @@ class Search:
         self.broken = {item: x for item, x in self.broken.items() if item[1] not in HALF}
 
     def _accounts_for_all(self) -> bool:
-        """Whether no problem known to be answered wrong lies outside of the causes."""
+        """Whether no problem with a wrong result lies outside of the causes."""
         for found in self.found:
             for lead in self.evidence.failing(found.lead, self.bounds)[:1]:
                 self._look_into(lead)
@@ -90,7 +90,7 @@ class Search:
 
     @property
     def outside(self) -> Outside:
-        """What is judged now."""
+        """The tests outside of the causes found so far."""
         return replace(self.start, evidence=self.evidence, bounds=self.bounds)
 
     def _look_into(self, lead: Lead) -> None:
@@ -113,7 +113,7 @@ class Search:
         self._separate(replace(lead, problem=small.problem), first.said & small.said)
 
     def _separate(self, lead: Lead, having: Array) -> None:
-        """One cause for all that fails alike, if there is one; else one for what this shows."""
+        """Add one cause for all equal failures if there is one; else one for this failure."""
         unmended = (x for x in self.found if not x.cause.lens)
         kin = [x for x in unmended if lead.is_kin(x.lead) and alike(x.lead.how, lead.how)]
         same = [x for x in kin if x.lead.key == lead.key]
@@ -131,7 +131,7 @@ class Search:
         self._add(lead, one if fair else free, alone, self.found)
 
     def _is_one_with(self, lead: Lead, same: Sequence[Found], every: Table, having: Array) -> bool:
-        """Whether one cause is found for what fails alike: in place of these, if there are some."""
+        """Add one cause for equal failures, in place of theirs; False if none fits."""
         one, free = every.shared(having), every.first(having)
         if lead.drawn and self._joins(lead, every, free):
             return True
@@ -143,14 +143,14 @@ class Search:
         return found
 
     def _takes_in(self, known: Found, lead: Lead, having: Array) -> bool:
-        """Whether a known cause is but a part of one that says all this: told in its place."""
+        """Replace a known cause by a wider one that explains this too; False if none does."""
         one = (table := self._every((lead,), [known])).shared(having)
         if found := table.says_enough(one, self.evidence.columns(known.cause)):
             self._add(lead, one, table, [x for x in self.found if x is not known])
         return found
 
     def _are_few(self, lead: Lead, same: Sequence[Found], every: Table) -> bool:
-        """Whether all that fails alike is told anew by no more causes than there are by now."""
+        """Explain all equal failures by no more causes than they have; False if that fails."""
         others = [x for x in self.found if x not in same]
         told = every.told([self.evidence.columns(x.cause) for x in same])
         for split, table in told:
@@ -160,7 +160,7 @@ class Search:
         return bool(told)
 
     def _are_one(self, lead: Lead, kin: Sequence[Found], having: Array) -> bool:
-        """Whether what others see of the same function is one cause with this."""
+        """Add one cause for failures of a function in other clauses; False if none fits."""
         every = self._every((*(x.lead for x in kin), lead), kin)
         one = every.shared(having)
         # What a known cause is a part of need not be quite as clear.
@@ -171,28 +171,28 @@ class Search:
         return True
 
     def _rows(self, lead: Lead) -> list[Row]:
-        """All that is known of a lead."""
+        """All rows of a lead."""
         rows = (row for row in (*self.evidence.draws(lead), *self.rows) if row.asked == lead.key)
         told = (row for row in rows if row.how or not empty(row.problem) or empty(lead.problem))
         return widened(told, self.evidence.features)
 
     def _every(self, leads: Sequence[Lead], causes: Sequence[Found]) -> Table:
-        """What fails as some leads do, or not at all, outside of other causes than these."""
+        """The rows of some leads that fail alike or pass, outside of all other causes."""
         rows = [row for lead in {x.key: x for x in leads}.values() for row in self._rows(lead)]
         like = [row for row in rows if not row.how or alike(row.how, leads[-1].how)]
         others = [x for x in self.found if x not in causes]
         return self._table(leads[-1], like, self._without(others))
 
     def _give_up(self, lead: Lead, failure: str) -> None:
-        """No set of problems is told from others by who is put them again."""
+        """Add a cause without a condition, as results change from call to call."""
         self.found = [*self.found, Found(Cause((), "", failure, clauses=lead.numbers), lead)]
         self.bounds = self._without(self.found)
 
     def _joins(self, lead: Lead, table: Table, free: Split) -> bool:
-        """Whether it is broken where another is.
+        """Whether a clause fails where another cause is.
 
-        Of clauses that no wrong answer breaks, one cause is enough where one is broken anywhere;
-        and what they have in common, where all are in the last bits alone, or only at times.
+        For clauses without a wrong result, one cause is enough if one of them fails on all
+        problems; or a common condition, if all fail only in the last bits, or only at times.
         """
         for place, found in enumerate(self.found):
             split = table.worth(self.evidence.columns(found.cause))
@@ -212,11 +212,11 @@ class Search:
         return False
 
     def _table(self, lead: Lead, rows: Sequence[Row], bounds: Bounds) -> Table:
-        """The rows that lie within bounds."""
+        """The table of the rows within bounds."""
         return Table.of([x for x in rows if lead.within(bounds, x.problem)], self.evidence.prices)
 
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
-        """A cause beside others."""
+        """Add a cause to others."""
         split = narrowed(self.evidence, lead, split, table, self._without(others))
         if (
             not split.columns
@@ -238,7 +238,7 @@ class Search:
         self.bounds = self._without(self.found)
 
     def _mended(self, lead: Lead, split: Split, table: Table) -> str:
-        """The lens through which what is wrong is right, if there is one; all is then seen so."""
+        """Apply the lens that corrects a failure, if there is one; return its words."""
         if (found := self.mending.right(self.evidence, lead, split, table)) is None:
             return ""
         words, self.mending, self.evidence = found
@@ -246,5 +246,5 @@ class Search:
         return words
 
     def _without(self, found: Sequence[Found]) -> Bounds:
-        """Where nothing of what was found is in the way; what a lens mends is not."""
+        """The bounds outside of these causes; those that a lens corrects are not excluded."""
         return Bounds.of(self.kind, self.bounds.where, [x.cause for x in found if not x.cause.lens])

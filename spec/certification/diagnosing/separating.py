@@ -1,15 +1,15 @@
-"""What sets the problems that are answered wrong apart from those that are answered right.
+"""The condition that separates failing problems from passing ones.
 
-Problems are rows of a table, features its columns. A conjunction of features splits the rows, and
-is worth what the split explains: with a wrong and b right rows on a side, the logarithm of their
-likelihood at the share that they have is
+Problems are rows of a table, features its columns. A conjunction of features splits the rows. With
+w wrong and r right rows on a side, the logarithm of their likelihood, at the share that they have,
+is
 
-    a log(a / (a + b)) + b log(b / (a + b))
+    w log(w / (w + r)) + r log(r / (w + r))
 
-and the gain of a split is the sum over its two sides less that of all rows together. To name a
-feature costs what its word is worth (`spec.features`), the logarithm of how many others there are:
-so a feature is named only if chance would hardly have set it beside what is wrong (Rissanen,
-"Modeling by shortest data description", Automatica 14, 1978).
+and the gain of a split is the sum over its two sides less that of all rows together. A feature has
+a price (`spec.features`): the logarithm of the number of others. So a feature is named only if it
+would hardly coincide with the failures by chance (Rissanen, "Modeling by shortest data
+description", Automatica 14, 1978).
 """
 
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ Columns = tuple[int, ...]  # the places of some
 
 @dataclass(frozen=True)
 class Split:
-    """A conjunction, by the places of its columns, and what it is worth in nats."""
+    """A conjunction, by the positions of its columns, and its worth in nats."""
 
     columns: Columns
     worth: float
 
 
 def likelihood(wrong: Array, right: Array) -> Array:
-    """The largest logarithm of the likelihood that so many are wrong and so many right."""
+    """The largest log-likelihood of so many wrong and so many right rows."""
     wrong, right = np.asarray(wrong), np.asarray(right)
     total = np.maximum(wrong + right, 1e-9)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -48,7 +48,8 @@ def best(
     """The conjunctions of columns that are worth most, of those that `having` allows.
 
     table: (rows, columns) bool. wrong, weight: (rows,), whether a row is, and how much it counts.
-    cost, having: (columns,). most: how many. The empty conjunction is worth nothing, and the last.
+    cost, having: (columns,). most: how many. The empty conjunction is worth nothing, and comes
+    last.
     """
     places = np.flatnonzero(having)
     columns, price = table[:, places].astype(float), cost[places]
@@ -73,17 +74,17 @@ def best(
 
 
 def worth(columns: Columns, table: Array, wrong: Array, weight: Array, cost: Array) -> Split:
-    """What a given conjunction is worth."""
+    """The worth of a given conjunction."""
     inside = np.asarray(table[:, list(columns)].all(axis=1))
     gained = _gains(np.ones((len(table), 1)), weight * wrong, weight * ~wrong, inside[None])
     return Split(columns, float(gained[0, 0] - cost[list(columns)].sum()))
 
 
 def shorter(columns: Columns, table: Array, wrong: Array, weight: Array) -> Columns:
-    """A conjunction without the features that hardly anything which is right hangs on.
+    """A conjunction without features that exclude hardly any passing row.
 
-    Nor with one that leaves out what is wrong as well. One of them stays: that nothing is right
-    anywhere is another thing to say.
+    Features that exclude failing rows are dropped as well. One feature stays, as a condition that
+    all problems meet is another claim.
     """
 
     def inside(left: Columns) -> Array:
@@ -106,7 +107,7 @@ def shorter(columns: Columns, table: Array, wrong: Array, weight: Array) -> Colu
 
 
 def _gains(columns: Array, bad: Array, good: Array, inside: Array) -> Array:
-    """What is gained by each column on top of some rows, without its cost.
+    """The gain of each column in addition to some rows, without its price.
 
     columns: (rows, columns). bad, good: (rows,). inside: (beam, rows). Returns (beam, columns).
     """

@@ -1,4 +1,4 @@
-"""Rows as arrays, of those that are compared, and what a clause asks for."""
+"""Rows that are compared, as arrays; and the calls of a clause."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ TRIED = (8, 64)  # conjunctions, for what they leave to another one: at first, o
 class Table:
     """Rows as arrays: the features (rows, columns), which are wrong, and how much each counts.
 
-    prices: (columns,), what it costs to name a feature.
+    prices: (columns,), the price of naming a feature.
     """
 
     said: Array
@@ -54,13 +54,13 @@ class Table:
         return [row for row, x in zip(self.rows, self.inside(split), strict=True) if x]
 
     def outside(self, split: Split) -> "Table":
-        """The rows that have not."""
+        """The table of the other rows."""
         left = ~self.inside(split)
         rows = [row for row, x in zip(self.rows, left, strict=True) if x]
         return Table(self.said[left], self.wrong[left], self.weight[left], rows, self.prices)
 
     def worth(self, columns: Columns) -> Split:
-        """What a given conjunction is worth."""
+        """The worth of a given conjunction."""
         return worth(columns, self.said, self.wrong, self.weight, self.prices)
 
     def best(self, having: Array | None = None) -> Split:
@@ -69,7 +69,7 @@ class Table:
         return best(self.said, self.wrong, self.weight, self.prices, allowed)[0]
 
     def shared(self, having: Any = True) -> Split:
-        """The best of those that hold nearly all that is wrong."""
+        """The best of the conjunctions that hold for nearly all failures."""
         common = np.asarray(self.said[self.wrong].mean(axis=0) > COVERED)
         return self.best(common & having)
 
@@ -81,7 +81,7 @@ class Table:
         return found[int(np.argmax(worth))]
 
     def parted(self, every: Sequence[Columns]) -> float:
-        """What conjunctions are worth one after another, and the best one for what they leave."""
+        """The worth of conjunctions one after another, and of the best one for the rest."""
         worth, left = 0.0, self
         for columns in every:
             split = left.worth(columns)
@@ -93,22 +93,22 @@ class Table:
         return split.worth >= ENOUGH * best.worth or self.share(split) > CLEAR
 
     def is_one(self, one: Split, best: Split, firsts: Sequence[Columns]) -> bool:
-        """Whether one for all is clear, or does, and says nearly what some and the best one say."""
+        """Whether one for all is clear, or is enough compared with some and the best one."""
         if self.share(one) > CLEAR:
             return True
         few = PARTED ** len(firsts) * one.worth
         return one.worth >= ENOUGH * best.worth and self.parted(firsts) < few
 
     def says_enough(self, one: Split, known: Columns) -> bool:
-        """Whether one conjunction explains nearly what a known one and the next best would."""
+        """Whether one conjunction explains nearly as much as a known and the next best one."""
         return one.worth > max(EXPLAINED * self.parted([known]), 0.0)
 
     def told(self, known: Sequence[Columns]) -> Sequence[tuple[Split, "Table"]]:
-        """The fewest conjunctions in which nearly all lies that is wrong, and little else.
+        """The fewest conjunctions that contain nearly all failures, and little else.
 
-        Two at least are looked for; of them those are told that have something wrong which the
-        others leave, each with all that these leave. None, if it takes more than there are known,
-        or if these and another one explain far more.
+        At least two are looked for. Of these, only those are returned that have failures which the
+        others do not explain, each with the rows that the others leave. Empty if it takes more than
+        the known ones, or if these and another one explain far more.
         """
         if len(known) < 2:
             return ()
@@ -122,10 +122,10 @@ class Table:
         return [(split, table) for split, table in every if table.wrong[table.inside(split)].any()]
 
     def _covered(self, count: int, tried: int, short: bool) -> Iterator[tuple[Split, "Table"]]:
-        """So many conjunctions, each the best for what those before it leave, and that.
+        """Yield so many conjunctions, each the best for the rows that the earlier ones leave.
 
-        The last of them is one of those that hold nearly all of it. tried: how many for each.
-        short: each without what hardly anything hangs on, before what it leaves is looked at.
+        The last of them is one that holds for nearly all failures left. tried: how many for each.
+        short: each is shortened before the rows that it leaves are looked at.
         """
         left, every = self, np.full(len(self.prices), True)
         for place in range(1, count + 1):
@@ -136,7 +136,7 @@ class Table:
             left = left.outside(split)
 
     def _is_told(self, way: Sequence[tuple[Split, "Table"]], most: float) -> bool:
-        """Whether so few say enough. most: what the known ones and another one are worth."""
+        """Whether so few are enough. most: the worth of the known ones and another one."""
         split, table = way[-1]
         left = table.outside(split)
         least = (1 - COVERED) * float(self.weight @ self.wrong)
@@ -147,27 +147,27 @@ class Table:
         return every and sum(split.worth for split, _ in way) > explained
 
     def shorter(self, split: Split) -> Split:
-        """A conjunction without the features that hardly anything hangs on."""
+        """A conjunction without features that exclude hardly any passing row."""
         return Split(shorter(split.columns, self.said, self.wrong, self.weight), split.worth)
 
     def share(self, split: Split) -> float:
-        """How much is wrong of what lies inside."""
+        """The share of failing rows inside."""
         weight = self.weight * self.inside(split)
         return float((weight * self.wrong).sum() / max(weight.sum(), 1e-9))
 
 
 def empty(problem: Any) -> bool:
-    """Whether an axis has no length, so that there is little to be wrong."""
+    """Whether an axis has length zero, so that little can be wrong."""
     return 0 in sizes(problem).values()
 
 
 def distinct(rows: Sequence[Row]) -> list[Row]:
-    """Each set of features with the same outcome once."""
+    """The rows, each set of features with the same outcome once."""
     found = {(row.asked, row.said.tobytes(), row.how): row for row in rows}
     return [*found.values()]
 
 
 def calls(clause: Clause, subject: Subject, problem: Any) -> Iterator[tuple[str, Any]]:
-    """The functions that a clause asks about a problem, and what they are put."""
+    """Yield the functions that a clause calls for a problem, with their arguments."""
     made = asked(clause, subject, problem)
     yield from dict.fromkeys((name, put) for name, put, _ in made)  # most are put to several steps

@@ -1,4 +1,4 @@
-"""Causes as they are told: who met them, the smallest counterexample, and what fits it."""
+"""The description of causes: failing clauses, the smallest counterexample, and likely bugs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,9 +31,9 @@ ELSE = "float32"  # the format in which known mistakes are tried that have not t
 
 @dataclass(frozen=True)
 class Telling:
-    """What is needed to tell causes that were found.
+    """The data for the description of causes.
 
-    evidence: of the target, not seen through a lens. alone: the target before it was asked.
+    evidence: of the target, without a lens. alone: the target before its first call.
     """
 
     examiner: Examiner
@@ -42,9 +42,9 @@ class Telling:
     alone: Alone
 
     def told(self, found: Found, place: int, met: Mapping[Item, Sequence[int]]) -> Cause:
-        """The cause with who met it, and with its smallest counterexample.
+        """The cause with its failing clauses and formats, and with its smallest counterexample.
 
-        place: which cause it is. met: which ones each item met.
+        place: the position of the cause. met: the positions of the causes of each item.
         """
         items = [item for item, places in met.items() if place in places]
         numbers, dtypes = ({item[i]: None for item in items} for i in (0, 1))
@@ -97,12 +97,12 @@ class Telling:
         return replace(example, message=message, script=written)
 
     def _broken(self, lead: Lead, times: int) -> tuple[Clause, Violation] | None:
-        """Which clause a problem breaks, and how, if it does when it is put so often."""
+        """The clause that a problem breaks within some tries, with the violation; else None."""
         tries = (self.evidence.failure(lead, lead.problem) for _ in range(times))
         return next(filter(None, tries), None)
 
     def _before(self, cause: Cause, clause: Clause, problem: Any) -> tuple[Any, str]:
-        """What the target was asked before it answers a problem wrong, and in words, if so."""
+        """The call after which the target is wrong, and its description, if there is one."""
         if self.alone is nobody and cause.failure == DEPENDS:  # as it was seen to (`unsteady`)
             return with_numbers(problem, 0), ""
         formats = (*self.evidence.subjects,)
@@ -112,7 +112,7 @@ class Telling:
         return (None, "") if known is None else (known[0], f" after {known[1]}")
 
     def _smallest(self, found: Found) -> tuple[Lead | None, bool]:
-        """The failure on the smallest problem of a cause, and whether no way makes it smaller."""
+        """The failure on a cause's smallest problem, and whether no way makes it smaller."""
         lead, evidence, besides = found.lead, self.evidence, found.cause.besides
         beside = [x.cause for x in self.search.found if x is not found and not besides]
         beside = [x for x in beside if not (x.lens and evidence.through_lens)]
@@ -138,7 +138,7 @@ class Telling:
         return replace(lead, problem=problem), done
 
     def _likened(self, found: Found, example: Counterexample) -> tuple[str, ...]:
-        """A line for each known mistake that fails just where the target does."""
+        """A line for each known bug that fails exactly where the target does."""
         lead, kind = found.lead, self.search.kind
         if found.line:
             return (found.line,)
@@ -153,10 +153,9 @@ class Telling:
         return kind.looks_like(lead.clauses[0], subject, example.problem, fits)
 
     def _fits(self, found: Found, rows: Sequence[Row], known: Any) -> bool:
-        """Whether the record of a known mistake is wrong on the rows that are, and on no others.
+        """Whether a known bug is wrong on the failing rows, and on no others.
 
-        And by the same numbers, on half of them: where the target has another fault besides, these
-        are others.
+        And with the same numbers on half of them: a second fault of the target changes the others.
         """
 
         def put(row: Row) -> Any:

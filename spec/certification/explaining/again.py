@@ -1,4 +1,4 @@
-"""A target that is called once more, as a script calls it: in fact, and as source text."""
+"""A target that is called once more as a script calls it: in fact, and as source text."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ OUT = "out"  # what the answer of an earlier call is called, where it has a name
 
 @dataclass(frozen=True)
 class Caller:
-    """What is imported from somewhere. compiled: in which way, if it is."""
+    """The object that a script imports. compiled: how it is compiled, if it is."""
 
     library: Library
     origin: str
     compiled: str
 
     def as_run(self, target: Any) -> Any:
-        """What is called, and written down, which is what is inside where that is compiled."""
+        """The object whose calls are recorded: the one inside if that is compiled."""
         return compiled(target, self.library, self.compiled) if self.compiled else target
 
     def written(
         self, tape: Tape, needed: list[int], kept: int | None = None
     ) -> tuple[list[str], str, Mapping[str, str]]:
-        """The lines up to the last of some calls, that call, and what its arguments are called.
+        """The lines up to the last of some calls, that call, and the names of its arguments.
 
-        kept: the place of a call whose answer has a name.
+        kept: the position of a call whose result has a name.
         """
         writer, calls = self.writer(), [tape.calls[x] for x in needed]
         lines = [*self.imports(), *writer.first(calls)]
@@ -48,22 +48,21 @@ class Caller:
         return imported(self.origin, IMPORTS[self.library.name])
 
     def writer(self) -> Writer:
-        """Who writes calls of it."""
+        """The writer of its calls."""
         return Writer(self.library, self.origin.rpartition(":")[2], self.compiled)
 
     def again(self, tape: Tape, needed: list[int]) -> tuple[Any, Mapping[str, Any]]:
-        """What the last of some calls returns of a target that was asked nothing else.
+        """The result of the last of some calls, made on a fresh target.
 
-        And what became of what it was given.
+        Also the arguments after that call.
         """
         *_, last = self.one_by_one(tape, needed)
         return last
 
     def one_by_one(self, tape: Tape, needed: list[int]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-        """What each of some calls returns, and leaves of what it was given.
+        """Yield the result of each of some calls, and its arguments afterwards.
 
-        Of a target that was asked nothing else, as far as that can be had: who was imported by
-        name knows all that it was asked.
+        The target is fresh if possible; one that was imported by name remembers earlier calls.
         """
         is_file = ".py:" in self.origin
         found = (resolved if is_file else named)(self.origin)

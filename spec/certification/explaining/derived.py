@@ -1,10 +1,10 @@
-"""Arrays that know how they came about, so that what a clause does to answers can be written down.
+"""Arrays that know how they were computed, so that the steps of a clause can be written down.
 
-    masks = np.stack([first != 0, second != 0])         of arrays that are called so
+    masks = np.stack([first != 0, second != 0])         of arrays with these names
     masks.mean()     is   np.stack([first != 0, second != 0]).mean()
 
-Each is an ordinary array besides. What NumPy does to one by its functions, operators and these
-methods is written down; what is done otherwise is lost, and so is what is made of that.
+Otherwise each is an ordinary array. Functions of NumPy, operators and the methods here are
+recorded. After any other step the record is lost, also for all that is computed from the result.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ METHODS = ("mean", "sum", "any", "all", "max", "min", "swapaxes", "reshape", "as
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """Source text in pieces; those that stand in several places are one object.
+    """Source text in pieces; a piece that occurs several times is one object.
 
     several: the pieces are the members of a list.
     """
@@ -41,7 +41,7 @@ class Words:
 
 
 class Derived(np.ndarray[Any, Any]):
-    """An array, and how it came about; None where that is lost."""
+    """An array, and the text that computes it; None if that is lost."""
 
     words: Words | None
 
@@ -81,16 +81,16 @@ for _name in METHODS:
 
 
 def named(x: Array, name: str) -> Derived:
-    """An array that is called so."""
+    """An array with this name."""
     made = np.array(x).view(Derived)
     made.words = Words((name,))
     return made
 
 
 def written(**values: Any) -> list[str]:
-    """The lines that make some values, each by its name; what is needed twice has a line as well.
+    """The lines that compute values, by name; a piece that is needed twice has its own line.
 
-    Raises Unsuitable: how one came about is lost.
+    Raises Unsuitable if the record of one is lost.
     """
     ends = {name: _words(x) for name, x in values.items()}
     uses: Counter[int] = Counter()
@@ -104,7 +104,7 @@ def written(**values: Any) -> list[str]:
 
 
 def leaves(*values: Any) -> set[str]:
-    """The texts that some values are made of in the end."""
+    """The names from which some values are computed."""
     found, seen = set[str](), set[int]()
     left = [_words(x) for x in values]
     while left:
@@ -124,7 +124,7 @@ def _count(words: Words, uses: Counter[int]) -> None:
 
 
 def _said(words: Words, uses: Counter[int], names: dict[int, str], lines: list[str]) -> str:
-    """A text, after the lines of what stands in it and elsewhere."""
+    """A text, after the lines of pieces that also occur elsewhere."""
     if id(words) in names:
         return names[id(words)]
     each = [x if isinstance(x, str) else _said(x, uses, names, lines) for x in words.pieces]
@@ -137,7 +137,7 @@ def _said(words: Words, uses: Counter[int], names: dict[int, str], lines: list[s
 
 
 def _joined(pieces: Sequence[str]) -> str:
-    """Pieces as one text; what fills a bracket, or a place in it, needs none of its own."""
+    """Pieces as one text, without parentheses for a piece that fills a pair of brackets."""
     inside = [
         before.endswith(("(", "[", ", ", "=")) and after.startswith((")", "]", ", "))
         for before, after in zip(["", *pieces], [*pieces[1:], ""], strict=False)
@@ -157,7 +157,7 @@ def _bare(text: str) -> str:
 
 
 def _plain(x: Any) -> Any:
-    """The same without memory of how it came about."""
+    """The same value without its record."""
     if isinstance(x, Derived):
         return x.view(np.ndarray)
     if isinstance(x, Mapping):
@@ -208,7 +208,7 @@ def _entries(at: Any) -> Words:
 
 
 def _words(x: Any) -> Words:
-    """Anything as text. Raises Unsuitable: it has none."""
+    """Any value as text. Raises Unsuitable if it has none."""
     if isinstance(x, Derived):
         return Words((*_lost(),)) if x.words is None else x.words
     if isinstance(x, tuple | list):

@@ -1,6 +1,6 @@
-"""A failure as the plain call of which a process dies, or that never comes to its end.
+"""A failure as the plain call that kills its process, or never returns.
 
-Each call that a clause makes is made in a copy of this process first.
+Each call that a clause makes is made in a fork of this process first.
 """
 
 from collections.abc import Callable
@@ -14,15 +14,15 @@ from spec.certification.target.ward import Died, alone
 
 
 class Last(Tape):
-    """The calls of a program up to the one that kills.
+    """The calls of a program up to the one that kills its process.
 
-    fate: what it does, if it was met.
+    fate: how it ends, if it was met.
     """
 
     fate = ""
 
     def _asked(self, call: Called, ask: Callable[[], Any]) -> Any:
-        """What a call returns, unless it kills. Raises Died, of that and of all later ones."""
+        """The result of a call. Raises Died if it kills, and for all later calls."""
         if not self.fate:
             self.fate = _fate(ask)
             if not self.fate:
@@ -32,7 +32,7 @@ class Last(Tape):
 
 
 def fatal(library: Any, caller: Caller, put: Put) -> list[str]:  # noqa: ARG001 - one of the ways
-    """The lines of a script that makes the call which kills; none if no plain call does."""
+    """The lines of a script with the call that kills; empty if no plain call does."""
     tape = Last()
     put(tape)
     if not tape.fate:
@@ -45,7 +45,7 @@ def fatal(library: Any, caller: Caller, put: Put) -> list[str]:  # noqa: ARG001 
 
 
 def _fate(ask: Callable[[], Any]) -> str:
-    """How a call kills; "" if it does not."""
+    """How a call ends its process; "" if it returns."""
 
     def asked() -> None:
         ask()

@@ -1,6 +1,6 @@
-"""What is wrong in a target as it is known to be wrong in something that the target calls.
+"""A failure of a target that a library function which it calls is known to have.
 
-An adapter is not excused by what it calls, as it may do anything beside; its author is told.
+It does not excuse an adapter, which may do anything else, but its author is informed.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from spec.trial import broken
 
 
 def likewise(clause: Clause, subject: Subject, problem: Any, device: str) -> str:
-    """A line about what `subject` calls, if by itself it breaks the clause alike; else nothing."""
+    """A line about a called function that breaks the clause alike by itself; else empty."""
     suspects = [*_suspects(clause, device)]
     if not suspects:
         return ""
@@ -34,7 +34,7 @@ def likewise(clause: Clause, subject: Subject, problem: Any, device: str) -> str
 
 
 def _suspects(clause: Clause, device: str) -> Iterator[tuple[str, Deviation]]:
-    """What is known to break the clause and has been imported, the best known first."""
+    """Yield imported functions that are known to break the clause, best known first."""
     for (origin, where), deviations in kind_of(clause.about).known.items():
         for deviation in deviations:
             if where == device and clause.number in deviation.clauses and named(origin):

@@ -1,4 +1,4 @@
-"""Texts that differ by a number alone, which counts up, as one: a list, and a loop."""
+"""Texts that differ only in a number that counts up, written as a list or a loop."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ def as_list(texts: Sequence[str]) -> str:
 
 
 def as_loops(blocks: Sequence[list[str]], name: str) -> list[str]:
-    """The lines of blocks, one after another; those alike in a row as a loop."""
+    """The lines of blocks, one after another; runs of similar ones as a loop."""
     lines: list[str] = []
     for run in _runs(["\n".join(block) for block in blocks]):
         found = counted(run, name) if len(run) >= FEWEST else None
@@ -27,9 +27,9 @@ def as_loops(blocks: Sequence[list[str]], name: str) -> list[str]:
 
 
 def counted(texts: Sequence[str], name: str) -> tuple[str, str] | None:
-    """What texts are but for a number, which has this name, and over what it runs; None if not.
+    """Equal texts with `name` for the number that differs, and its range; None if others differ.
 
-    Texts that are all the same are so for any number.
+    Texts that are all equal have any number.
     """
     pieces = [NUMBER.split(text) for text in texts]
     if len({(*x[::2],) for x in pieces}) != 1:
@@ -51,7 +51,7 @@ def counted(texts: Sequence[str], name: str) -> tuple[str, str] | None:
 
 
 def _runs(texts: Sequence[str]) -> Iterator[list[str]]:
-    """The texts, those in a row together that differ by a number."""
+    """Yield runs of texts that differ only in a number."""
     run: list[str] = []
     for text in texts:
         if run and counted([*run[-2:], text], "i") is None:

@@ -1,4 +1,4 @@
-"""The arrays of what a call returns: itself, or some of several; and how a script says so."""
+"""The arrays of a call's result: itself, or some of several; and their source text."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ Part = tuple[Any, ...]  # the place of an array in an answer, or its name; () fo
 
 
 def parts(library: Library, answer: Any) -> Iterator[tuple[Part, Any]]:
-    """The arrays of an answer, and their places: itself, or some of several."""
+    """Yield the arrays of a result with their places: itself, or some of several."""
     if library.dtype_of(answer) is not None:
         yield (), answer
     elif isinstance(answer, tuple | list | Mapping):
@@ -18,17 +18,17 @@ def parts(library: Library, answer: Any) -> Iterator[tuple[Part, Any]]:
 
 
 def part_of(answer: Any, part: Part) -> Any:
-    """A part of an answer, or all of it."""
+    """A part of a result, or all of it."""
     return answer[part[0]] if part else answer
 
 
 def said(call: str, part: Part) -> str:
-    """A part of an answer as source text."""
+    """A part of a result as source text."""
     return f"{call}[{part[0]!r}]" if part else call
 
 
 def with_part(answer: Any, part: Part, x: Any) -> Any:
-    """An answer with another array for one part of it."""
+    """A result with another array as one part of it."""
     if not part:
         return x
     if isinstance(answer, Mapping):

@@ -49,11 +49,10 @@ def plain(
     before: Any = None,
     kills: bool = False,
 ) -> list[str]:
-    """The lines of a script that makes a call which is wrong by itself; none if there is none.
+    """The lines of a script with a call that is wrong by itself; empty if there is none.
 
-    raw: a record of what is judged, which knows where that is imported from. before: what it has
-    to be asked first, if anything: then the script makes all calls that were made. kills: the call
-    has no end but that of its process.
+    raw: a record of the target, with its place of import. before: a problem that it gets first, if
+    any: then the script makes all calls. kills: the call ends its process.
     """
     target = named(raw.origin)
     if not callable(target) or (raw.compiled and isinstance(target, type)):
@@ -80,7 +79,7 @@ def plain(
 
 
 def searched(library: Library, caller: Caller, put: Put) -> list[str]:
-    """The lines of a script that makes one wrong call; none if there is none."""
+    """The lines of a script with one wrong call; empty if there is none."""
     return Search(library, caller, put).script()
 
 
@@ -88,7 +87,7 @@ def searched(library: Library, caller: Caller, put: Put) -> list[str]:
 class Search:
     """The search for a call that is wrong by itself.
 
-    put: has a target that is written down judged, and its record seen through something.
+    put: runs the clause on a recorded target, whose record may be wrapped.
     """
 
     library: Library
@@ -96,7 +95,7 @@ class Search:
     put: Put
 
     def script(self) -> list[str]:
-        """The lines of the script, or none."""
+        """The lines of the script; empty if there is none."""
         tape = Tape()
         violation = self.put(tape)
         if violation is None:
@@ -114,7 +113,7 @@ class Search:
         return []
 
     def _shown(self, tape: Tape, place: int, part: Part, violation: Violation) -> list[str]:
-        """The lines that make a call and what led to it; none if that is not what was compared."""
+        """The lines of a call and those that lead to it; empty if it was not compared."""
         known = self._compared(tape, place, part, violation)
         if known is None:
             return []
@@ -130,7 +129,7 @@ class Search:
         return self._lines(tape, needed, part, entries, want, within) if needed else []
 
     def _added_up(self, tape: Tape, place: int, part: Part, violation: Violation) -> list[str]:
-        """The same of a call whose numbers, added up, are what was compared."""
+        """The same for a call whose numbers were compared as a sum."""
         assert violation.place is not None
         at, right = violation.place.index, self.library.get(part_of(tape.calls[place].answer, part))
 
@@ -155,7 +154,7 @@ class Search:
     def _needed(
         self, tape: Tape, place: int, part: Part, wrong: Callable[[Array], bool]
     ) -> list[int]:
-        """The calls that lead to one which is wrong once more; none if there are none or many."""
+        """The calls that lead to one which is wrong again; empty if none, or too many, do."""
         for needed in tape.leading(place):
             if len(needed) > MOST:
                 break
@@ -166,10 +165,10 @@ class Search:
     def _compared(
         self, tape: Tape, place: int, part: Part, violation: Violation
     ) -> tuple[Part, Sequence[Array]] | None:
-        """Which number of an answer was compared, or all; and what was got, wanted and allowed.
+        """The compared number of a result, or all of it; with got, want and bound.
 
-        Other numbers are returned in its place, to see where they turn up: as most numbers of a
-        small problem are zero, many answers are alike.
+        Other numbers are returned instead, to see where they appear, because results with many
+        zeros, as those of small problems, look alike.
         """
         assert violation.place is not None
         got, at = violation.compared[0], violation.place.index
@@ -193,14 +192,14 @@ class Search:
         return tuple(int(i) for i in entries[0]), [np.asarray(x[at]) for x in violation.compared]
 
     def _got(self, tape: Tape, place: int, part: Part, numbers: Array) -> Array | None:
-        """What is compared where a call returns these numbers."""
+        """The compared array if a call returns these numbers."""
         _, compared = self._seen(tape, place, part, numbers)
         return None if compared is None else compared[0]
 
     def _seen(
         self, tape: Tape, place: int, part: Part, numbers: Array
     ) -> tuple[Any, tuple[Array, ...] | None]:
-        """These numbers as a call returns them, and what is then got, wanted and allowed."""
+        """These numbers as the result of a call, and then got, want and bound."""
         answer = tape.calls[place].answer
         dtype = self.library.dtype_of(part_of(answer, part))
         assert dtype is not None  # it is an array
@@ -213,7 +212,7 @@ class Search:
     def _lines(
         self, tape: Tape, needed: list[int], part: Part, of: str | Sum, want: Array, within: Array
     ) -> list[str]:
-        """The lines of a script: calls, and what is got of the last one, entries of it or a sum."""
+        """The lines of a script: calls, and entries or a sum of the last result."""
         lines, call, _ = self.caller.written(tape, needed)
         numbers = NUMBERS[self.library.name].format(said(call, part))
         got = [f"got = {numbers}{of}"]

@@ -1,9 +1,9 @@
 """The search for the smallest problem that still breaks a clause.
 
-Each move offers simpler problems: fewer elements along an axis, an option less,
-simpler numbers. One that still breaks the clause is kept, and the search goes on
-from there, until no move helps or the time is over. The definition must keep the
-clause on whatever is kept, so the search cannot leave a clause's domain unnoticed.
+Each move offers simpler problems: fewer elements along an axis, one option less, simpler numbers. A
+problem that still breaks the clause is kept, and the search continues from there, until no move
+helps or the time is over. The definition has to pass the clause on each problem that is kept, so
+the search cannot leave a clause's domain unnoticed.
 """
 
 import time
@@ -37,7 +37,7 @@ def reduced(
 def smallest(
     problem: Any, fails: Callable[[Any], bool], deadline: float, ways: Sequence[Simplification]
 ) -> tuple[Any, bool]:
-    """The end of the search from `problem`, and whether it came to an end before the deadline."""
+    """The end of the search from `problem`, and whether it ended before the deadline."""
     before = None
     while before is not problem:
         before = problem
@@ -56,7 +56,7 @@ def smallest(
 
 
 def _broken(clause: Clause, subject: Subject, problem: Any) -> bool | None:
-    """Whether a problem breaks the clause; None: it trips over one that is none of its own."""
+    """Whether a problem breaks the clause; None if it is outside of the clause's domain."""
     try:
         return broken(clause, subject, problem) is not None
     except Exception:

@@ -1,8 +1,8 @@
-"""A failure as what a clause makes of several answers, where none of them is wrong by itself.
+"""A failure as a relation of several results, if none of them is wrong by itself.
 
-The clause is run once more, and what its target answers are arrays that know how they came about
-(`derived`). So what it compared can be written down, after the calls that it made; those that
-differ by a seed alone are a loop (`looping`). Of a claim about chance, that is a count.
+The clause is run once more with arrays that know how they were computed (`derived`). So the
+compared values can be written down, after the calls. Calls that differ only in a seed are a loop
+(`looping`). For a claim about chance, that is a count.
 """
 
 import re
@@ -33,16 +33,16 @@ Seeing = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 
 
 class Put(Protocol):
-    """Has a target judged that is written down, and its record seen through something."""
+    """Runs the clause on a recorded target, whose record may be wrapped."""
 
     def __call__(self, tape: Tape, seeing: Seeing | None = None) -> Violation | None: ...
 
 
 @dataclass
 class Answers:
-    """What a target answered a clause: arrays that are called outs[0], outs[1] and so on.
+    """The results that a clause got: arrays with the names outs[0], outs[1] and so on.
 
-    found: the place of the call that returned each, and the part of what that returned.
+    found: the position of the call that returned each, and the part of its result.
     """
 
     library: Library
@@ -50,7 +50,7 @@ class Answers:
     found: list[tuple[int, Part]] = field(default_factory=list)
 
     def seeing(self, _: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of a record, whose answers know what they are called."""
+        """A function of a record, whose results know their names."""
 
         def asked(*given: Any) -> Any:
             since = len(self.tape.calls)
@@ -79,7 +79,7 @@ class Answers:
 
 
 def related(library: Library, caller: Caller, put: Put) -> list[str]:
-    """The lines of a script that makes all calls, and of their answers what the clause makes."""
+    """The lines of a script with all calls, and the relation that the clause computes."""
     tape = Tape()
     answers = Answers(library, tape)
     violation = put(tape, answers.seeing)
@@ -101,19 +101,19 @@ def related(library: Library, caller: Caller, put: Put) -> list[str]:
 
 
 def _number(text: str) -> int:
-    """Which answer it is that is called so; -1 for what is none."""
+    """The number of the result with this name; -1 for another text."""
     found = re.fullmatch(r"outs\[(\d+)\]", text)
     return int(found[1]) if found else -1
 
 
 def _needed(answers: Answers) -> list[int]:
-    """The places of the calls that lead to all answers."""
+    """The positions of the calls that lead to all results."""
     found = {x for place, _ in answers.found for x in next(answers.tape.leading(place))}
     return sorted(found)
 
 
 def _calls(answers: Answers, caller: Caller) -> list[str]:
-    """The lines of all calls, and of what is kept of them."""
+    """The lines of all calls, with names for their results."""
     calls, needed, done = answers.tape.calls, _needed(answers), -1
     writer, blocks = caller.writer(), list[list[str]]()
     first = writer.first([calls[x] for x in needed])
@@ -129,7 +129,7 @@ def _calls(answers: Answers, caller: Caller) -> list[str]:
 
 
 def _holds(answers: Answers, caller: Caller, lines: list[str]) -> bool:
-    """Whether the end of a script finds nothing, where all is asked once more."""
+    """Whether the end of a script passes when all calls are made again."""
     needed = _needed(answers)
     again = caller.one_by_one(answers.tape, needed)
     made = {x: answer for x, (answer, _) in zip(needed, again, strict=True)}

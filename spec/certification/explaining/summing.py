@@ -1,12 +1,12 @@
-"""What a clause makes of one answer, as a sum of its numbers.
+"""A compared value as a sum of the numbers of one result.
 
-A clause may compare what no call returns: a step from one bias to the next, the sum of a row. Where
-that is
+A clause may compare a value that no call returns: a step from one bias to the next, the sum of a
+row. If that is
 
-    got = sum_k c_k x_k + d    or    sum_k c_k x_k^2 + d        x the numbers of one answer
+    got = sum_k c_k x_k + d    or    sum_k c_k x_k^2 + d        x the numbers of one result
 
-and what is wanted does not depend on them, each c_k is found by changing x_k alone. A script then
-makes the call, and adds up.
+and the expected value does not depend on them, each c_k is found by changing x_k alone. A script
+then makes the call, and adds up.
 """
 
 from collections.abc import Callable
@@ -28,9 +28,9 @@ Asked = Callable[[Array], tuple[Array, Seen] | None]
 
 
 class Sum(NamedTuple):
-    """A sum of the numbers of an answer, what it should be, and within what.
+    """A sum of the numbers of a result, its expected value, and the bound.
 
-    power: 1 or 2. constants: c_k, shaped like the answer. rest: d.
+    power: 1 or 2. constants: c_k, shaped like the result. rest: d.
     """
 
     power: int
@@ -49,7 +49,7 @@ class Sum(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The sum as source text, of an array that is called `out`."""
+        """The sum as source text, of an array with the name `out`."""
         entries = [tuple(map(int, place)) for place in np.argwhere(self.constants)]
         signs, power = [float(self.constants[x]) for x in entries], "" if self.power == 1 else "**2"
         if len(entries) > FEW or {*signs} - {1.0, -1.0}:
@@ -62,9 +62,9 @@ class Sum(NamedTuple):
 
 
 def summed(asked: Asked, right: Array) -> Sum | None:
-    """What is compared as a sum of the numbers of an answer; None where it is none.
+    """The compared value as a sum of the numbers of a result; None if it is none.
 
-    asked: what is seen where other numbers are answered, which come as the format has them.
+    asked: the compared value for other numbers, which are rounded to the format.
     """
     first = asked(right) if right.size <= MOST and np.isfinite(right).all() else None
     if first is None or not np.isfinite(first[1][0]):
@@ -88,7 +88,7 @@ def summed(asked: Asked, right: Array) -> Sum | None:
 
 
 def _is_one(made: Sum, asked: Asked, right: Array) -> bool:
-    """Whether other numbers add up as these do, and these are as wrong so."""
+    """Whether the sum predicts the compared values of other numbers, right and wrong ones."""
     other = asked(right + np.arange(1.0, right.size + 1).reshape(right.shape))
     if other is None:
         return False

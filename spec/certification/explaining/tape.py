@@ -1,7 +1,7 @@
-"""What a program is asked, written down: a function, the functions that it has, what it makes.
+"""A record of the calls of a program: a function, its functions, and objects that it makes.
 
-An object that a call returns is watched from then on, and what its methods are asked belongs to
-the call that made it. What a program asks of itself is no part of that.
+An object that a call returns is recorded too, and calls of its methods belong to the call that made
+it. Calls that a program makes of itself are not recorded.
 """
 
 import functools
@@ -22,13 +22,12 @@ OTHERS = ("builtins", *PACKAGES)  # of their objects nothing is written down
 
 @dataclass(frozen=True)
 class Called:
-    """A call: of what attribute, "" for a program itself, with what, and what was returned.
+    """A call: an attribute, "" for the program itself, the arguments, and the result.
 
-    whose: the place among all calls of the one that made the object whose method it is, if any.
-    seed: where the library's own source of random numbers was just started, if it was. A generator
-    that several calls are given is one object in all of them.
-    words: what was given by its name and might have been left out.
-    spoiled: what its caller then wrote into arrays that it was given, by name.
+    whose: the position of the call that made the object whose method it is, if any. seed: of the
+    library's own random numbers, if they were started just before. A generator that several calls
+    get is one object in all of them. words: arguments that were given by name and are optional.
+    spoiled: the contents that the caller later wrote into its arrays, by name.
     """
 
     name: str
@@ -41,9 +40,9 @@ class Called:
     spoiled: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, owner: Any, known: dict[int, Any]) -> tuple[Any, Mapping[str, Any]]:
-        """What the same call of a program, or of an object, returns, and leaves of what it got.
+        """The result of the same call of a program or an object, and its arguments afterwards.
 
-        known: copies of what earlier calls were given, by identity, as `deepcopy` has them.
+        known: copies of earlier arguments, by identity, as in `deepcopy`.
         """
         given = inspect.BoundArguments(self.signature, deepcopy({**self.given}, known))
         called = functools.reduce(getattr, self.name.split(".")[1:], owner)
@@ -55,8 +54,8 @@ class Called:
 class Tape:
     """The calls of a program, in order.
 
-    instead: what is returned in place of one of them. undoing: whether arrays that a call was
-    given are put back as they were, and answers get memory of their own.
+    instead: a result to return in place of one. undoing: whether changed arguments are restored,
+    and results are copied.
     """
 
     def __init__(
@@ -71,15 +70,15 @@ class Tape:
         self._last: Mapping[str, tuple[Any, Any]] = {}  # what a call was given, and left of it
 
     def __enter__(self) -> None:
-        """It is written down from here on."""
+        """Record calls from here on."""
 
     def __exit__(self, *raised: object) -> None:
-        """Objects are of their own class again: somebody else may have them, too."""
+        """Restore the classes of objects, which others may share."""
         for _, made in self._made.values():
             made.__class__ = type(made).__bases__[0]
 
     def of(self, program: Any, name: str = "") -> Any:
-        """A program as one that is written down; raises ValueError where it has no signature."""
+        """The program, with a record of its calls. Raises ValueError if it has no signature."""
         signature = inspect.signature(program)
         if isinstance(program, type):
             return self._making(program, signature)
@@ -94,10 +93,10 @@ class Tape:
         return seen
 
     def leading(self, last: int) -> Iterator[list[int]]:
-        """The places of the calls that lead to one, which is the last of them.
+        """Yield the positions of the calls that lead to one, which is the last of them.
 
-        First those of its own object, and of what that was made from; then of all made so; then
-        all there are. Where an answer hangs on what was asked before, all since then.
+        First those of its object, and of those it was made from; then all constructors; then all
+        calls. If results depend on earlier calls, all since then.
         """
         if self.since is not None:
             yield [*range(self.since, last + 1)]
@@ -114,7 +113,7 @@ class Tape:
         yield [*range(last + 1)]
 
     def joined(self, same: Callable[[Any, Any], bool]) -> None:
-        """Have calls share what is the same and is given by the same name."""
+        """Share equal arguments of the same name between calls."""
         known: dict[str, list[Any]] = {}
         for place, call in enumerate(self.calls):
             given = dict(call.given) if not call.spoiled else {}
@@ -162,24 +161,24 @@ class Tape:
         return answer
 
     def _asked(self, call: Called, ask: Callable[[], Any]) -> Any:  # noqa: ARG002 - others need it
-        """What a call returns. call: all that is written down of it, but for that."""
+        """The result of a call. call: the record of it, without the result."""
         return ask()
 
     def _spoil(self) -> None:
-        """Write down what has been written since the last call into what that was given."""
+        """Record the contents that were written into the last call's arguments."""
         found = {name: deepcopy(x) for name, (x, left) in self._last.items() if _differ(x, left)}
         if found:
             self.calls[-1] = replace(self.calls[-1], spoiled=found)
 
     def _copied(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What a call is given, in memory of its own; a generator as it was when it was new."""
+        """Copies of arguments; a generator as it was when it was new."""
         for x in filter(sources.is_generator, arguments.values()):
             self._chance.setdefault(id(x), (x, deepcopy(x)))
         first = {name: copy for name, (_, copy) in self._chance.items()}
         return deepcopy({**arguments}, first)
 
     def _making(self, program: type, signature: inspect.Signature) -> type:
-        """A class as one of whose objects it is written down that they are made, and from what."""
+        """A subclass whose constructor calls are recorded."""
         tape = self
 
         class Making(type(program)):  # type: ignore[misc]
@@ -190,7 +189,7 @@ class Tape:
         return Making(program.__name__, (program,), told)
 
     def _watched(self, kind: type) -> type:
-        """A class as one whose public methods are written down, and what is called of an object."""
+        """A subclass whose public methods, and calls of objects, are recorded."""
         names = (x for x in dir(kind) if x == CALLED or not x.startswith("_"))
         names = (x for x in names if inspect.isfunction(_of(kind, x)))
         methods = {name: self._method(name, _of(kind, name)) for name in names}
@@ -223,7 +222,7 @@ class Tape:
 
 
 def is_object(x: Any) -> bool:
-    """Whether something is of a class that a person wrote, and can be made one of another."""
+    """Whether the class of an object was written by a person, and can be replaced."""
     kind = type(x)
     return kind.__module__.partition(".")[0] not in OTHERS and not issubclass(kind, tuple | list)
 
@@ -234,7 +233,7 @@ def _is_mutable(x: Any) -> bool:
 
 
 def _differ(x: Any, y: Any) -> bool:
-    """Whether arrays of one shape have other numbers; those that are none are alike."""
+    """Whether arrays of one shape have different numbers; NaN equals NaN."""
     return bool(((x != y) & ((x == x) | (y == y))).any())
 
 

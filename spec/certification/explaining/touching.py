@@ -1,4 +1,4 @@
-"""A failure as a call that does something to an array: to its own, or to an earlier answer."""
+"""A failure as a call that changes an array: an argument, or an earlier result."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -14,10 +14,10 @@ End = Callable[[str, str, str], list[str]]  # of a script: of a library, a call 
 
 
 class Touch(NamedTuple):
-    """What a call does to an array.
+    """A change of an array by a call.
 
-    name: what that is called. by: the part of the answer that lies in its memory. kept: the place
-    of the earlier call that returned it, if one did.
+    name: of the array. by: the part of the result that shares its memory. kept: the position of the
+    earlier call that returned it, if one did.
     """
 
     name: str
@@ -27,10 +27,10 @@ class Touch(NamedTuple):
 
 
 def touched(library: Library, caller: Caller, put: Put, tape: Tape, most: int) -> list[str]:
-    """The lines of a call that writes into an array, or returns memory of what it was given.
+    """The lines of a script with a call that writes into an array, or returns its memory.
 
-    None if that is not what was seen, or if no library has a word for it. most: calls that lead
-    to it.
+    Empty if that is not the failure, or if the library cannot express it. most: the number of calls
+    that may lead to it.
     """
     if library.name not in OVERLAP or put(Tape(undoing=True)) is not None:
         return []
@@ -43,7 +43,7 @@ def touched(library: Library, caller: Caller, put: Put, tape: Tape, most: int) -
 
 
 def _touches(library: Library, caller: Caller, tape: Tape, needed: list[int]) -> Iterator[Touch]:
-    """What the last of some calls does to arrays."""
+    """Yield the changes that the last of some calls makes to arrays."""
     *earlier, last = needed
     returned: dict[int, tuple[Any, Any]] = {}
     calls = caller.one_by_one(tape, needed)

@@ -26,9 +26,9 @@ PAGE = 40  # lines of a script; more are better told by the clause
 class Writer:
     """Writes calls as source text.
 
-    target: what it is called. compiled: in which way, if it is. objects: what is called so that the
-    calls at some places made, or answered. names: what the last call was given. shared: what those
-    arrays and generators are called that several calls are given, by identity.
+    target: its name. compiled: how it is compiled, if it is. objects: the names of objects that
+    calls at some positions made or returned. names: of the last call's arguments. shared: names of
+    arrays and generators that several calls get, by identity.
     """
 
     library: Library
@@ -40,7 +40,7 @@ class Writer:
     used: Counter[str] = field(default_factory=lambda: Counter(TAKEN))
 
     def first(self, calls: Iterable[Called]) -> list[str]:
-        """The lines that make what more than one of some calls is given."""
+        """The lines that make arguments of more than one of some calls."""
         given = [
             (passed, x)
             for call in calls
@@ -56,9 +56,9 @@ class Writer:
         return lines
 
     def call(self, place: int, call: Called, kept: str = "") -> list[str]:
-        """The lines that make its arrays, and the call. Raises Unsuitable: it cannot be written.
+        """The lines that make its arrays, and the call. Raises Unsuitable if it cannot be written.
 
-        kept: what its answer is called, if it has a name.
+        kept: the name of its result, if it has one.
         """
         if call.name == f".{SETS}":
             name, value = call.given.values()
@@ -86,7 +86,7 @@ class Writer:
         return [*lines, text]
 
     def spoiling(self, call: Called) -> list[str]:
-        """The lines that write into what the last call was given."""
+        """The lines that write into the last call's arguments."""
         lines = []
         for name, x in call.spoiled.items():
             numbers = self.library.get(x)
@@ -96,22 +96,22 @@ class Writer:
         return lines
 
     def forget(self, places: Iterable[int], used: Counter[str]) -> None:
-        """Names are those that were used before some calls, but for what has to outlive them."""
+        """Reset the names to those used before some calls, except for those still needed."""
         outlive = {self.objects[x] for x in places if x in self.objects}
         self.used = used if not outlive else used | Counter(made=self.used["made"])
 
     def _new(self, name: str) -> str:
-        """A name that nothing else has."""
+        """A name that is not used yet."""
         name = f"{name}_" if name == self.target.partition(".")[0] else name
         self.used[name] += 1
         return name if self.used[name] == 1 else f"{name}_{self.used[name]}"
 
     def _told(self, x: Any) -> str:
-        """Anything as source text; by its name, if it has one."""
+        """Any value as source text, or its name."""
         return self.shared.get(id(x)) or self._text(x)
 
     def _text(self, x: Any) -> str:
-        """Anything as source text: arrays, several of them, and what is none."""
+        """Any value as source text: arrays, several of them, and others."""
         if isinstance(x, list):
             return f"[{', '.join(map(self._text, x))}]"
         if isinstance(x, Mapping):
@@ -128,7 +128,7 @@ class Writer:
 def _each(
     name: str, parameter: inspect.Parameter, given: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any]]:
-    """What is given for a parameter, which may stand for several, or for none."""
+    """Yield the arguments for a parameter, which may stand for several, or for none."""
     if name not in given:
         return
     if parameter.kind is parameter.VAR_KEYWORD:
@@ -140,7 +140,7 @@ def _each(
 
 
 def _option(x: Any) -> str:
-    """What is no array, as source text. Raises Unsuitable: it has none."""
+    """A value that is no array as source text. Raises Unsuitable if it has none."""
     if isinstance(x, np.dtype):
         return f"np.dtype({str(x)!r})"
     if isinstance(x, float) and not math.isfinite(x):

@@ -1,1 +1,1 @@
-"""From what a person names to a record, and what it answers."""
+"""Targets: from a name to a record of functions, and the problems that it supports."""

@@ -1,4 +1,4 @@
-"""What a target that compiles a program for each shape will cost, said before it does."""
+"""The cost of testing a target that compiles a program for each shape, estimated beforehand."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 
 class Cost(NamedTuple):
-    """What testing costs that compiles, as far as it was planned.
+    """The cost of testing a target that compiles, as planned.
 
-    formats: dtypes that are tested. programs: of all of them; one: of the dtype with the most.
-    seconds: of all that is done with one program, 0 if nobody has timed one.
+    formats: the number of dtypes. programs: of all of them; one: of the dtype with the most.
+    seconds: for one program and all that is done with it, 0 if none was timed.
     """
 
     formats: int
@@ -18,7 +18,7 @@ class Cost(NamedTuple):
     seconds: float
 
     def __str__(self) -> str:
-        """Programs and time, and what a single dtype takes."""
+        """Programs and time, and the same for a single dtype."""
         words = f"compiles about {self.programs:.0f} programs"
         words += f" for {self.formats} dtypes" * (self.formats > 1)
         words += f"; testing takes about {self._time(self.programs)}" * (self.seconds > 0)

@@ -1,4 +1,4 @@
-"""What is declared: deviations by a person, in words or a file; conventions by a target itself."""
+"""Declarations: deviations by a user, in words or a file; conventions by a target itself."""
 
 import json
 import tomllib
@@ -16,14 +16,14 @@ from spec.version import no_clause
 def declared(words: Sequence[str], file: str | None) -> dict[str, str]:
     """Number of a clause -> reason, from `CLAUSE=REASON` and a file of TOML or JSON.
 
-    Raises Unsuitable: what is not written so, or a file that cannot be read.
+    Raises Unsuitable for words of another form, or a file that cannot be read.
     """
     written = {} if file is None else _in_file(Path(file))
     return written | pairs("--deviation", words, "CLAUSE=REASON")
 
 
 def pairs(option: str, words: Sequence[str], form: str) -> dict[str, str]:
-    """What stands before and after the first = of each word. Raises Unsuitable: there is none."""
+    """The text before and after the first = of each word. Raises Unsuitable if there is none."""
     for word in words:
         if "=" not in word:
             raise Unsuitable(f"{option} {word!r}: write {form}")
@@ -31,10 +31,10 @@ def pairs(option: str, words: Sequence[str], form: str) -> dict[str, str]:
 
 
 def of_itself(found: Any, record: Any, asked: Mapping[str, str]) -> dict[str, str]:
-    """The conventions that a target alone says it follows, and that are no default.
+    """The conventions that only the target declares, if they differ from the defaults.
 
-    found: a program, or a record. record: what it is plugged in as, with the conventions that it is
-    held to. asked: those that a person declares.
+    found: a program, or a record. record: made of it, with its conventions. asked: those that a
+    user declares.
     """
     said, usual = getattr(found, "conventions", None), record.defaults
     names = {*said} - {*asked} if isinstance(said, Mapping) else ()
@@ -45,7 +45,7 @@ def of_itself(found: Any, record: Any, asked: Mapping[str, str]) -> dict[str, st
 def check_deviations(
     deviations: Mapping[str, str], clauses: Mapping[str, Clause], about: str
 ) -> None:
-    """Raises Unsuitable: no clause about this kind of subject, its definition's, or no reason."""
+    """Raise Unsuitable for a clause of another kind, the definition, or no reason."""
     for number, reason in deviations.items():
         if number not in clauses:
             raise Unsuitable(no_clause(number, COMMAND))
@@ -60,7 +60,7 @@ def check_deviations(
 
 
 def _in_file(path: Path) -> dict[str, str]:
-    """The table that a file holds: JSON where its name says so, else TOML."""
+    """The table in a file: JSON if its name says so, else TOML."""
     try:
         text = path.read_text(encoding="utf-8")
         found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)

@@ -1,11 +1,11 @@
-"""Clauses that a subject is known to break, or is declared to by the person who asks.
+"""Clauses that a subject is known to fail, or that the user declares.
 
-They follow what is called, not its name, and they stand in the chapters or are declared: nothing
-that is judged can carry any, and no clause of a definition deviates. A deviation of the very thing
-is strict: it is reported as soon as the clause holds again.
+They belong to the function that is called, not to its name, and stand in the chapters or are
+declared: a target cannot bring its own, and no definition deviates. A deviation of the very
+function is strict: it is reported as soon as the clause passes again.
 
-What breaks one clause for certain may break others now and then, when they happen to draw such a
-problem. They would be excused of anything else as well if they were listed, so they are not.
+A fault that breaks one clause always may break others at times, if they happen to draw such a
+problem. These are not listed, as other faults in them would be excused too.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from spec.subject import named
 
 @dataclass(frozen=True)
 class Deviations:
-    """What one subject is known to break.
+    """The clauses that one subject is known to fail.
 
-    reasons: number of a clause -> why. strict: the numbers of which each has to be seen; what
-    calls something with arguments of its own may well avoid what that is known for.
+    reasons: number of a clause -> why. strict: the numbers that must fail. A function that calls
+    the known one with arguments of its own may avoid the fault.
     """
 
     reasons: Mapping[str, str]
     strict: tuple[str, ...] = ()
 
     def and_declared(self, reasons: Mapping[str, str]) -> Deviations:
-        """Those that the person who asks declares as well, each said to be no more than that."""
+        """These and the declared ones, whose reasons say that they are only declared."""
         said = {number: f"declared: {' '.join(x.split())}" for number, x in reasons.items()}
         return replace(self, reasons={**self.reasons, **said}, strict=(*self.strict, *said))
 
 
 def known(kind: Kind, program: Any, device: str) -> Deviations:
-    """Those of a program of a kind, under whatever name and thin cover, on a device."""
+    """The deviations of a program on a device, under any name or thin wrapper."""
     found = {
         origin: deviations
         for (origin, where), deviations in kind.known.items()

@@ -1,10 +1,10 @@
-"""How a target is to be asked: in which library and layout, and about problems of which sizes.
+"""The library, layout and sizes in which a target is called.
 
-It is asked as the request says, and that is that if it answers rightly. One that does not is tried
-in the other layouts, in which the same arrays are another problem: where it is right, it was meant
-so. Where nothing is answered, other libraries and narrower sizes are tried as well, on a problem
-whose axes are all of different lengths, so that nothing fits by chance. A note tells what was
-found; a layout that somebody asked for is not exchanged for another.
+The request's ones are used if its results are right. Otherwise other layouts are tried, in which
+the same arrays are another problem: a layout with right results is the intended one. If no call
+succeeds, other libraries and narrower sizes are tried too, on a problem whose axes all have
+different lengths, so that nothing fits by chance. A note reports the result. A layout that the user
+chose is kept.
 """
 
 import re
@@ -30,7 +30,7 @@ from spec.trial import keeps
 
 
 def suits(request: Request, known: Kind) -> None:
-    """Raises Unsuitable: an option for targets of another kind."""
+    """Raise Unsuitable for an option of another kind of target."""
 
     def sized(name: str, kind: Kind) -> bool:
         return name in kind.multiples
@@ -48,7 +48,7 @@ def suits(request: Request, known: Kind) -> None:
 
 
 def declared(record: Any, request: Request) -> Any:
-    """The record asked about the sizes that are declared alone, and saying so."""
+    """The record, narrowed to the declared sizes."""
     said = [f"{name} are multiples of {x}, as declared" for name, x in request.multiples.items()]
     notes = tuple(f"{words}: nothing else is tested" for words in said)
     return record.but(multiples=request.multiples, notes=record.notes + notes) if said else record
@@ -56,7 +56,7 @@ def declared(record: Any, request: Request) -> Any:
 
 @dataclass(frozen=True)
 class Trial:
-    """A target in one library and one layout: its record, or what is wrong with it."""
+    """A target in one library and one layout: its record, or the error."""
 
     backend: str
     layout: str
@@ -65,13 +65,13 @@ class Trial:
 
     @property
     def answers(self) -> bool:
-        """Whether anything is answered, in the right form."""
+        """Whether a call succeeds, with a result of the right form."""
         return self.complaint is None
 
 
 @dataclass(frozen=True)
 class Search:
-    """What a target is tried with; guard: what it is seen through."""
+    """The libraries and layouts to try for a target. guard: wraps it in trials."""
 
     found: Any
     known: Kind
@@ -80,7 +80,7 @@ class Search:
     guard: Guarded
 
     def tried(self, backend: str, layout: str) -> Trial:
-        """The target in a library and a layout, asked about the sizes that are declared."""
+        """The target in a library and a layout, called with the declared sizes."""
         try:
             record = self.plugged(backend, layout)
         except Unsuitable as reason:
@@ -88,7 +88,7 @@ class Search:
         return Trial(backend, layout, record, _complaint(self.guard(record), self.known))
 
     def plugged(self, backend: str, layout: str) -> Any:
-        """The target in a library and a layout, as yet asked nothing. Raises Unsuitable."""
+        """The target in a library and a layout, not yet called. Raises Unsuitable."""
         more = {"layout": layout} if len(self.known.layouts) > 1 else {}
         more |= {"spelling": self.request.api} if self.request.api else {}
         found, way = self.found, self.request.compiled or ""
@@ -103,15 +103,16 @@ class Search:
         return (self.request.backend,) if self.request.backend else inferred(self.found)
 
     def usual(self) -> Trial:
-        """As it is asked for, in the first of these libraries in which it answers."""
+        """The target as requested, in the first of these libraries in which a call succeeds."""
         trials = (self.tried(backend, self.request.layout) for backend in self.likely)
         first = next(trials)
         return first if first.answers else next((x for x in trials if x.answers), first)
 
     def others(self, usual: Trial, fits: bool) -> Iterator[Trial]:
-        """In other layouts, and where nothing was answered in any library that there is.
+        """Yield other layouts; if no call succeeded, in all libraries.
 
-        fits: whether the usual way does; then it has so many axes, and a layout a letter for each.
+        fits: whether the usual way does; then the number of axes is known, a letter of a layout for
+        each.
         """
         layouts = [x for x in self.known.layouts if x != self.request.layout]
         if usual.answers:
@@ -124,7 +125,7 @@ class Search:
         yield from (self.tried(x, layout) for x in (*self.likely, *beside) for layout in layouts)
 
     def told(self, usual: Trial) -> Trial:
-        """The trial to tell of where none answers: in the library that the usual error names."""
+        """The trial to report if none succeeds: in the library that the usual error names."""
         for name in NAMES if not self.request.backend else ():
             if _names(usual, name) and is_there(name):
                 other = self.tried(name, usual.layout)
@@ -133,7 +134,7 @@ class Search:
         return usual
 
     def narrower(self) -> Iterator[Trial]:
-        """In the layout that is asked for, about less and less."""
+        """Yield the requested layout with fewer and fewer sizes."""
         for backend in self.likely:
             record = self.tried(backend, self.request.layout).record
             for less in () if record is None else self.known.narrower(record):
@@ -141,7 +142,7 @@ class Search:
                 yield Trial(backend, self.request.layout, less, complaint)
 
     def otherwise(self, usual: Trial) -> Trial | None:
-        """What is right, or where the usual way does not fit, what fits as the only one."""
+        """A trial with right results; if the usual one does not fit, the only one that fits."""
         fits = usual.answers and self.fits(usual.record)
         found = [trial for trial in self.others(usual, fits) if trial.answers]
         right = next((trial for trial in found if self.right(trial.record)), None)
@@ -154,13 +155,13 @@ class Search:
         return next((x for x in answering if self.right(x.record) or self.fits(x.record)), None)
 
     def right(self, record: Any) -> bool:
-        """Whether a plain problem is answered as the definition says, in one dtype at least."""
+        """Whether a plain problem has the definition's result, in at least one dtype."""
         clause, seen = CLAUSES[self.known.definition], self.guard(record)
         plain = (self.known.fitted(record, self.known.core(dtype)) for dtype in record.dtypes)
         return any(keeps(clause, seen, problem) for problem in plain)
 
     def fits(self, record: Any) -> bool:
-        """Whether a problem with no two axes alike has an answer of its form."""
+        """Whether a problem whose axes all differ has a result of the right form."""
         seen = self.guard(record)
         for dtype in record.dtypes:
             with suppress(Refused, Violation):
@@ -169,7 +170,7 @@ class Search:
         return False
 
     def noted(self, trial: Trial) -> Subject:
-        """The record, which says what was found for it."""
+        """The record, with a note about the trial."""
         said = []
         if trial.backend != self.likely[0]:
             said.append(f"takes arrays of {trial.backend}: judged with --backend {trial.backend}")
@@ -181,7 +182,7 @@ class Search:
 
 
 def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Guarded) -> Subject:
-    """The target as it is to be asked. Raises Unsuitable: in no way does it give an answer."""
+    """The record of the target as it will be called. Raises Unsuitable if no call succeeds."""
     search = _search(found, known, request, origin, guard)
     usual = search.usual()
     if usual.answers and (len(known.layouts) == 1 or search.right(usual.record)):
@@ -199,7 +200,7 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
 
 
 def unasked(found: Any, known: Kind, request: Request, origin: str) -> Subject:
-    """The target as it is usually asked, but was not. Raises Unsuitable."""
+    """The record of the target as requested, not yet called. Raises Unsuitable."""
     search = _search(found, known, request, origin, unchanged)
     record: Subject = search.plugged(search.likely[0], request.layout)
     return record
@@ -217,19 +218,19 @@ def _search(found: Any, known: Kind, request: Request, origin: str, guard: Guard
 
 
 def _names(trial: Trial, library: str) -> bool:
-    """Whether the error of a trial names something of another library, as a type of its arrays."""
+    """Whether the error of a trial names another library, as a type of its arrays."""
     text = trial.complaint or ""
     return library != trial.backend and re.search(rf"\b{library}\.\w", text) is not None
 
 
 def is_there(library: str) -> bool:
-    """Whether it is installed; a folder that is merely called so, and found first, is not it."""
+    """Whether a library is installed; a folder of that name does not count."""
     found = find_spec(library)
     return found is not None and found.origin is not None
 
 
 def _complaint(record: Any, known: Kind) -> str | None:
-    """Why a record gives no answer to a small problem of the core in any dtype, if it does not."""
+    """Why a record fails on a small basic problem in every dtype; None if it does not."""
     complaint = None
     for dtype in sorted(record.dtypes, key=DTYPES.index):
         try:

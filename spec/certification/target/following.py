@@ -1,9 +1,8 @@
-"""What is called where a target is called: told by identity, and not by what it says of itself.
+"""The functions that a call of a target reaches, found by identity and not by names.
 
-A thin cover is looked through where it cannot change an answer that is not asked of it: another
-name, a `functools.partial`, a class that inherits and overrides nothing but how it is built. A
-function that calls another one may do anything else as well, and is not that other one; but what
-it does call can be listened to.
+A thin wrapper that cannot change a result is looked through: another name, a `functools.partial`, a
+class that overrides nothing but its constructor. A function that calls another one may do anything
+else as well, and is not that function; but the calls it makes can be listened to.
 """
 
 import functools
@@ -27,13 +26,13 @@ def is_nothing_but(found: Any, known: Any) -> bool:
 
 
 def _overrides(x: Any, known: type, name: str) -> bool:
-    """Whether an entry of a class is another way to do what a class it inherits from does."""
+    """Whether an entry of a class replaces a method that it inherits."""
     acts = callable(x) or hasattr(type(x), "__get__")
     return acts and name != "__init__" and hasattr(known, name)
 
 
 class Listener:
-    """Which functions are called, from Python, while it runs something."""
+    """Records which functions are called, from Python, while it runs something."""
 
     def __init__(self, run: Callable[[], Any]) -> None:
         self.seen: dict[int, Any] = {}  # by id, as what is called need not be hashable

@@ -36,9 +36,9 @@ Target = str | Callable[..., Any] | Subject
 def load(target: Target, request: Request, guard: Guarded = unchanged, tried: bool = True) -> Any:
     """The record of what `target` names, on the request's backend and device.
 
-    guard: what an implementation is seen through where it is tried out. tried: whether it is.
-    Raises Unsuitable: nothing of that name, nothing that is called as its kind is,
-    a result on a first small problem that is none of its kind, or a record that its kind bars.
+    guard: wraps an implementation in trials. tried: whether it is called at all. Raises Unsuitable
+    for an unknown name, a program that cannot be called as its kind is, a first result of another
+    form, or a record that its kind does not allow.
     """
     found: Any = resolved(target) if isinstance(target, str) else target
     record = _plugged(found, target, request, guard, tried)
@@ -49,7 +49,7 @@ def load(target: Target, request: Request, guard: Guarded = unchanged, tried: bo
 
 
 def _plugged(found: Any, target: Target, request: Request, guard: Guarded, tried: bool) -> Any:
-    """The record of what was found for a target."""
+    """The record of an object that was found for a target."""
     origin = origin_of(request.target if ":" in request.target else target)
     if is_record(found):
         for option in ("description", "compiled"):

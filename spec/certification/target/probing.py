@@ -118,7 +118,7 @@ def _seen(found: Kind, record: Any, dtype: str) -> Any:
 
 
 def _left(record: Any) -> dict[str, Any]:
-    """What probing left of a record, by name."""
+    """The attributes of a record that probing narrows, by name."""
     return {
         "answers": sorted(record.answers),
         "differentiates": sorted(record.differentiates),

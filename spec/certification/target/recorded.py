@@ -1,7 +1,7 @@
-"""What the ledger recorded of other people's functions, layers and caches: `targets.json`.
+"""The results that the ledger recorded for functions of other libraries: `targets.json`.
 
-Each of them can be named as a target where its library is installed: it is one of the library, or
-an adapter of this package. The file is written by `python -m tests.recorded`.
+Each of them can be a target if its library is installed: it is in the library, or is an adapter of
+this package. The file is written by `python -m tests.recorded`.
 """
 
 import json
@@ -21,10 +21,10 @@ WIDTH = 110  # characters, at most, that say in a note where a target is correct
 class Recorded:
     """An entry of the ledger.
 
-    target: as a person names it; that of an adapter begins with the dot of a relative import.
-    description: the name of one of this package, or "". options: the others of its certificate.
-    library, version: the distribution that it is from. verdict: in a few words. region: where it is
-    correct, if it is not certified; "" if that is not known.
+    target: as a user names it; an adapter begins with the dot of a relative import. description:
+    the name of one of this package, or "". options: the others of its certificate. library,
+    version: of its distribution. verdict: in a few words. region: where it is correct, if it is not
+    certified; "" if that is not known.
     """
 
     target: str
@@ -42,27 +42,26 @@ class Recorded:
 
     @property
     def tested(self) -> str:
-        """The options that the verdict is about, as an addition to it; "" without options."""
+        """The options of the verdict, as an addition to it; "" without options."""
         return f" (tested with {self.options})" if self.options else ""
 
     @property
     def arguments(self) -> str:
-        """What to type after `certify`."""
+        """The arguments of `certify`."""
         described = f"--description {self.description}" if self.description else ""
         return " ".join(filter(None, (self.place, described, self.options)))
 
 
 @cache
 def recorded() -> tuple[Recorded, ...]:
-    """All that the ledger recorded, by library."""
+    """All entries of the ledger, by library."""
     return tuple(Recorded(**row) for row in json.loads(FILE.read_text(encoding="utf-8")))
 
 
 def listed(words: Sequence[str]) -> str:
-    """A table of what was recorded, under a line for each library.
+    """A table of entries, under a line for each library.
 
-    words: all of which a row must contain, in any case.
-    Raises Unsuitable: no row does.
+    words: a row must contain all of them, in any case. Raises Unsuitable if no row does.
     """
     wanted = [word.lower() for word in words]
     rows = [x for x in recorded() if all(word in _searched(x) for word in wanted)]
@@ -72,7 +71,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def note(target: str, description: str | None) -> str:
-    """What is known of a target, in a line: its verdicts, or its description; "" if nothing is.
+    """The verdicts on a target, or its description, in a line; "" if none is known.
 
     description: the one that it was tested with.
     """
@@ -85,7 +84,7 @@ def note(target: str, description: str | None) -> str:
 
 
 def _in_short(row: Recorded) -> str:
-    """The verdict, the options that it is about, and where the target is correct if not always."""
+    """The verdict, its options, and where the target is correct if not always."""
     correct = f"; correct when {row.region}" if row.region else ""
     return f"{row.verdict}{row.tested}{correct if len(correct) <= WIDTH else ''}"
 
@@ -100,7 +99,7 @@ def _in_turn(rows: Sequence[Recorded]) -> str:
 
 
 def described(*targets: str) -> str:
-    """Which description of this package is for a target, by any of its names; "" if none is."""
+    """The description of this package for a target, by any of its names; "" if none is."""
     names = (x.description for x in recorded() if x.place in targets and x.description)
     return "".join(f"described in this package: --description {name}" for name in [*names][:1])
 

@@ -1,7 +1,7 @@
-"""What this package has for a class of another library: its description, or an adapter of it.
+"""The descriptions and adapters that this package has for classes of other libraries.
 
-`adapters/classes.json` has the adapters: `package:Class` -> the target to name in its place. The
-package is one from which the class is imported, or one above the module in which it is defined.
+`adapters/classes.json` has the adapters: `package:Class` -> the target to name instead. The package
+is one from which the class is imported, or a parent of the module that defines it.
 """
 
 import inspect

@@ -1,4 +1,4 @@
-"""Versions: of Python and its libraries, and of what else a target is made of."""
+"""Versions: of Python and libraries, and of the distributions that a target is made of."""
 
 import platform
 import sys
@@ -16,9 +16,9 @@ GPU = "gpu"
 
 
 def versions_of(origin: str = "") -> Mapping[str, str]:
-    """Those of NumPy, of the backends that were loaded, and of what a target is made of.
+    """The versions of NumPy, of loaded backends, and of the target's distributions.
 
-    Where torch has a GPU at work, that is named as well.
+    If torch uses a GPU, that is named too.
     """
     loaded = [name for name in ("numpy", *NAMES) if name in sys.modules]
     gpu = at_work()
@@ -26,7 +26,7 @@ def versions_of(origin: str = "") -> Mapping[str, str]:
 
 
 def versions(names: Iterable[str]) -> Mapping[str, str]:
-    """Those of Python and of the libraries named, and the machine."""
+    """The versions of Python and of the libraries named, and the machine."""
     machine = f"{platform.system()} {platform.machine()}"
     ours = {"python": platform.python_version(), "platform": machine}
     libraries = {name: _version(name) for name in dict.fromkeys(names) if name not in ours}
@@ -43,7 +43,7 @@ def _version(name: str) -> str:
 def made_of(origin: str) -> tuple[str, ...]:
     """The distributions from which the module of a target has modules, classes and functions.
 
-    origin: as a person imports it. A distribution is named as packages are installed: `dm-haiku`.
+    origin: as a user imports it. A distribution has the name for installing it: `dm-haiku`.
     """
     place, _, _ = origin.rpartition(":")
     module = sys.modules.get(Path(place).stem if place.endswith(".py") else place)
@@ -52,7 +52,7 @@ def made_of(origin: str) -> tuple[str, ...]:
 
 
 def _homes(module: ModuleType | None) -> Iterator[str]:
-    """The names of a module itself, and of those where what it has was written."""
+    """Yield the names of a module, and of the modules that define its contents."""
     if module is None:
         return
     yield module.__name__
@@ -64,14 +64,14 @@ def _homes(module: ModuleType | None) -> Iterator[str]:
 
 
 def installed(top: str, file: Path) -> tuple[str, ...]:
-    """The distribution, and its version, that brought a package and a file of it, if one did."""
+    """The distribution, and its version, that has a package and a file of it; else empty."""
     if not INSTALLED & {*file.parts}:
         return ()
     return tuple(f"{name} {_version(name)}" for name in _by_name(top)[:1])
 
 
 def _distributions(top: str) -> tuple[str, ...]:
-    """Those that brought a package, if it was installed."""
+    """The distributions that have a package, if it was installed."""
     package = sys.modules.get(top)
     paths = [getattr(package, "__file__", None) or "", *getattr(package, "__path__", ())]
     if not any(INSTALLED & {*Path(path).parts} for path in paths):
@@ -80,7 +80,7 @@ def _distributions(top: str) -> tuple[str, ...]:
 
 
 def _by_name(top: str) -> tuple[str, ...]:
-    """Those that brought a package of this name: most have it themselves."""
+    """The distributions with a package of this name; mostly they have the same name."""
     try:
         return (metadata.distribution(top).name,)
     except metadata.PackageNotFoundError:
@@ -89,5 +89,5 @@ def _by_name(top: str) -> tuple[str, ...]:
 
 @cache
 def _by_package() -> dict[str, tuple[str, ...]]:
-    """The distributions that brought each package, which takes a look at all of them."""
+    """The distributions of each package, which takes a look at all of them."""
     return {x: (*dict.fromkeys(y),) for x, y in metadata.packages_distributions().items()}

@@ -1,8 +1,8 @@
-"""A target that is asked in copies of this process, one for each call, as it may bring them down.
+"""A target that is called in forks of this process, one for each call, as it may kill them.
 
-What a copy dies of is how the target fails, which breaks a clause as a wrong answer does: so causes
-of crashes are found, and of calls that never end, as those of all else. This process itself is
-never in the target, and stays as it is.
+The death of a fork is a failure that breaks a clause, as a wrong result does. So causes of crashes,
+and of calls that never return, are found like others. This process itself never calls the target,
+and stays as it is.
 """
 
 import ctypes
@@ -25,14 +25,14 @@ DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl
 
 
 class Died(Violation):
-    """A call had no end but that of its process."""
+    """A call ended only with its process."""
 
 
 class Ward:
-    """Those whom calls may kill.
+    """Calls in forks, and their time limits.
 
-    patience: seconds after which a call hangs at the latest. longest: that came to its end. left:
-    seconds for those that do not; then nothing more is asked.
+    patience: seconds after which a call hangs in any case. longest: the longest call that returned.
+    left: seconds for calls that hang; after that nothing is called.
     """
 
     def __init__(self, patience: float) -> None:
@@ -50,7 +50,7 @@ class Ward:
         return implementation.through(apart)
 
     def answer(self, call: Callable[[], Any]) -> Any:
-        """What a call answers, or raises. Raises Died where it has no end but that of all."""
+        """The result of a call, or its exception. Raises Died if the call ends its process."""
         if self.left <= 0:
             raise Refused("others took all the time")
         start = time.monotonic()
@@ -67,9 +67,9 @@ class Ward:
 
 
 def alone(call: Callable[[], Any], seconds: float = LEAST) -> tuple[Any, Exception | None]:
-    """What a call answers in a copy of this process, or raises. Raises Died.
+    """The result of a call in a fork, or its exception. Raises Died.
 
-    seconds: after which it never ends.
+    seconds: after these the call counts as endless.
     """
     reads, writes = os.pipe()
     copy = os.fork()
@@ -87,12 +87,12 @@ def alone(call: Callable[[], Any], seconds: float = LEAST) -> tuple[Any, Excepti
 
 
 def end_with_parent() -> None:
-    """Have this process killed as soon as the one that made it is gone."""
+    """Have this process killed as soon as its parent is gone."""
     ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
 
 
 def _fate(code: int) -> str:
-    """How a call fails whose process ended with an exit code, as a verb has it."""
+    """How a call fails whose process ended with an exit code; it begins with a verb."""
     if code == -signal.SIGALRM:
         return NEVER
     if code < 0:
@@ -101,7 +101,7 @@ def _fate(code: int) -> str:
 
 
 def _tell(call: Callable[[], Any], writes: int, seconds: float) -> NoReturn:
-    """Make a call, tell what came of it, and be gone: who ends otherwise tells nothing."""
+    """Make a call, write its result, and end; a process that ends otherwise writes nothing."""
     end_with_parent()
     nothing = os.open(os.devnull, os.O_WRONLY)
     for prints in (1, 2):  # what it prints was told when it was judged
@@ -123,7 +123,7 @@ def _tell(call: Callable[[], Any], writes: int, seconds: float) -> NoReturn:
 
 
 def _pickled(made: tuple[Any, BaseException | None]) -> bytes:
-    """An answer, or an error, as bytes; what cannot be told is refused."""
+    """A result, or an exception, as bytes; one that cannot be pickled is refused."""
     try:
         return pickle.dumps(made)
     except Exception as error:
