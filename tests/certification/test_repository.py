@@ -130,7 +130,7 @@ def test_every_option_of_the_command_line_can_be_written():
         ("{mine}target = 'x:y'\ndeviations = {C14 = 1}", "deviations: got {'C14': 1}, want a"),
         ("{mine}target = 'x:y'\ndeviations = {C14 = ' '}", "mine: --deviation C14: say why"),
         ("{mine}target = 'x:y'\ndeviations = {Q99 = 'x'}", "targets.mine: unknown clause 'Q99'"),
-        ("{mine}target = 'x:y'\ndeviations = {A1 = 'x'}", "the definition of an attention function cannot"),
+        ("{mine}target = 'x:y'\ndeviations = {A1 = 'x'}", "A1: the definition of an atten"),
     ],
 )
 def test_what_is_no_good_is_told_with_its_place(written, reason, repository):
