@@ -10,7 +10,7 @@ from spec.attention.deployed import LIBRARIES
 from spec.attention.libraries import OPTIONS, QUESTIONS, Library, Option, Question
 from spec.attention.options import PARAMETERS
 from spec.attention.parameter import Parameter
-from spec.attention.plug.serving import PAGING
+from spec.attention.plug.paging import PAGING
 from spec.attention.plug.signature import RETURNING
 from spec.attention.record import Implementation
 
