@@ -1,4 +1,4 @@
-"""How far a certification is: a bar on a terminal, by `rich`; elsewhere a line now and then."""
+"""The progress of a run: a bar on a terminal, by `rich`; elsewhere a line now and then."""
 
 import time
 from collections.abc import Iterator
@@ -12,23 +12,23 @@ from spec.certification.terminal import console
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-FIRST = "loading and probing"  # what is done first
+FIRST = "loading and probing"  # the first step
 QUIET = 6.0  # seconds without a line, where there is no terminal, before the first verdict
 EVERY = 10.0  # seconds between two lines where there is no terminal
 MOMENT = 0.05  # seconds between two pictures of a bar
 
 
 class Progress:
-    """Writes to a stream how far a run is; every: seconds between two lines of a file."""
+    """Shows the progress of a run on a stream; every: seconds between two lines of a file."""
 
     def __init__(self, stream: TextIO, every: float, bar: "Bar | None" = None) -> None:
-        """bar: what a terminal shows, with one task."""
+        """bar: the bar of a terminal, with one task."""
         self.stream, self.every, self.bar = stream, every, bar
         self.violated, self.said, self.began = 0, time.monotonic(), time.monotonic()
         self.judges = False  # there is a verdict, or the cost of them
 
     def report(self, verdict: Verdict, done: int, total: int) -> None:
-        """Another verdict."""
+        """Show that there is another verdict."""
         self.judges = True
         self.violated += verdict.outcome == "violated"
         soon = time.monotonic() - self.said < (MOMENT if self.bar else self.every)
@@ -44,7 +44,7 @@ class Progress:
             self.write(words)
 
     def step(self, words: str) -> None:
-        """What goes on before the first verdict; in a file, where nothing was written for long."""
+        """Show the present step before the first verdict; in a file, only after a long silence."""
         if self.judges:
             return
         if self.bar:
@@ -53,7 +53,7 @@ class Progress:
             self.announce(f"{words} ...")
 
     def announce(self, words: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         self.said = time.monotonic()
         if self.bar:
             self.bar.console.print(words, soft_wrap=True)
@@ -61,25 +61,25 @@ class Progress:
             self.write(words)
 
     def hint(self, words: str) -> None:
-        """A line that stays, and that nobody needs where the run is about to end."""
+        """Print a line that stays, unless the run has only begun."""
         if time.monotonic() - self.began >= self.every:
             self.announce(words)
 
     def draw(self, words: str, done: int = 0, total: int | None = None) -> None:
-        """What the bar shows now."""
+        """Draw the bar."""
         assert self.bar is not None
         task = self.bar.task_ids[0]
         self.bar.update(task, description=words, completed=done, total=total, refresh=True)
 
     def write(self, words: str) -> None:
-        """A line that is seen at once."""
+        """Write a line without delay."""
         self.stream.write(f"{words}\n")
         self.stream.flush()
 
 
 @contextmanager
 def progress(stream: TextIO, every: float = EVERY) -> Iterator[Progress]:
-    """What to tell of a run. What a terminal shows is gone at the end."""
+    """Return the progress of a run. A bar is removed at the end."""
     if stream.isatty():
         with _bar(stream) as bar:
             yield Progress(stream, every, bar)
@@ -95,7 +95,7 @@ def progress(stream: TextIO, every: float = EVERY) -> Iterator[Progress]:
 
 
 def _bar(stream: TextIO) -> "Bar":
-    """A bar with the first step. No thread draws it: processes are copied while it is shown."""
+    """Return a bar with the first step. No thread draws it: processes are forked beside it."""
     from rich.progress import BarColumn, Progress, TextColumn
 
     bar = Progress(

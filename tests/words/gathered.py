@@ -16,16 +16,6 @@ from tests.walked import ROOT, statements
 
 FOLDERS = ("attention_spec", "docs", "examples", "implementations", "oracles", "spec")
 GENERATED = "implementations/ledger/matrix.md"  # from ledgers and certificates
-WAITING = {  # of the engine: modules whose docstrings are still to be rewritten, by folder
-    "": "progress",
-    "explaining": "plain",
-    "target": "shipping",
-}
-UNREAD = {
-    "/".join(filter(None, ("spec/certification", folder, f"{name}.py")))
-    for folder, names in WAITING.items()
-    for name in names.split()
-}
 LEDGER = "implementations/ledger/"
 EXAMPLES = ("implementations/", "oracles/")  # of their strings only messages are read
 
@@ -69,7 +59,7 @@ def texts(path: str, source: str) -> Iterator[str]:
         tree = ast.parse(source)
         program = path.startswith(EXAMPLES) and not path.startswith(LEDGER)
         yield from messages(tree) if program else constants(tree)
-        yield from () if path in UNREAD else docstrings(tree)
+        yield from docstrings(tree)
 
 
 def page(text: str) -> Iterator[str]:

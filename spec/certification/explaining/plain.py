@@ -1,6 +1,6 @@
 """A failure as a plain call of the target, if one of those that the clause made shows it.
 
-The target is plugged in anew as one that writes down what it is asked (`tape`). Where a comparison
+The target is plugged in again, by a wrapper that records its calls (`tape`). Where a comparison
 got what a call returned, or a part of that, and the same call of another target returns what is
 as wrong, a script can make that call: after those that led to it, where it is one of an object.
 Or the comparison got a sum of such numbers (`summing`), or what the clause makes of the answers to

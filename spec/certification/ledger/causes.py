@@ -68,7 +68,7 @@ def remedy(cause: Cause) -> str:
 
 
 def otherwise(certificate: Findings, cause: Cause) -> str:
-    """The choices that the specification expects in place of the conventions that correct a cause."""
+    """The choices that the specification expects, where conventions correct a cause."""
     chosen = certificate.conventions
     named = (x for x in DECLARED.findall(cause.lens) if x in chosen)
     told = " and ".join(f"{name}={chosen[name]}" for name in named)
