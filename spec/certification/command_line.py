@@ -34,6 +34,8 @@ from spec.certification.options import (
     LISTED,
     Command,
     Parser,
+    add_campaign_options,
+    add_compare_options,
     add_files,
     add_options,
     add_stops,
@@ -42,6 +44,7 @@ from spec.certification.options import (
 )
 from spec.certification.output import patient
 from spec.certification.pages.certificate_page import certificate_page
+from spec.certification.pages.clauses_page import clauses_page
 from spec.certification.pages.matrix_page import matrix_page
 from spec.certification.pages.matrix_text import markdown as matrix_markdown
 from spec.certification.pages.matrix_text import table as matrix
@@ -136,6 +139,11 @@ def _reserve(folder: Path) -> None:
 
 def _clauses(options: argparse.Namespace) -> int:
     clauses = resolved(options.specification)
+    if options.words and (options.html or options.markdown):
+        raise Unsuitable(f"all clauses are written to a page: leave out {options.words[0]!r}")
+    if options.html:
+        kept(options.html, clauses_page(clauses))
+        return 0
     if options.markdown:
         return _say(markdown(clauses).rstrip())
     return _say(matching(clauses, " ".join(options.words)) if options.words else table(clauses))
@@ -178,12 +186,14 @@ def _parser() -> Parser:
     certify = commands.add_parser("certify", help="check an implementation")
     _add_certify_options(certify)
     campaign = commands.add_parser("campaign", help="check implementations with many seeds")
-    _add_campaign_options(campaign)
+    campaign.set_defaults(run=_campaign)
+    add_campaign_options(campaign)
     clauses = commands.add_parser("clauses", help="read the specification")
     shown = "number, name or section to show in full; a known bug (BUG-07); or words to search for"
     clauses.add_argument("words", nargs="*", metavar="WORDS", help=shown)
     page = "print all of it as Markdown (spec/README.md)"
     clauses.add_argument("--markdown", action="store_true", help=page)
+    clauses.add_argument("--html", metavar="FILE", help="write all of it as one page")
     clauses.set_defaults(run=_clauses)
     lists = commands.add_parser("list", help="list what options accept")
     lists.add_argument("topic", nargs="?", metavar="TOPIC", help=", ".join(TOPICS))
@@ -193,7 +203,8 @@ def _parser() -> Parser:
     targets.add_argument("wanted", nargs="*", metavar="WORDS", help=words)
     targets.set_defaults(run=lambda options: _say(recorded.listed(options.wanted)))
     compare = commands.add_parser("compare", help="compare certificates")
-    _add_compare_options(compare)
+    compare.set_defaults(run=_compare)
+    add_compare_options(compare)
     ledger = commands.add_parser("ledger", help="check targets whose results are recorded")
     _add_ledger_options(ledger)
     ours = Request.specification
@@ -209,29 +220,6 @@ def _add_ledger_options(ledger: Parser) -> None:
     add("files", nargs="+", metavar="FILE.toml", help="targets, and what their failures are")
     add("--only", metavar="NAME", help="test one of the targets", **LISTED)
     add("--record", action="store_true", help="write down the results")
-
-
-def _add_campaign_options(campaign: Parser) -> None:
-    campaign.set_defaults(run=_campaign)
-    add = campaign.add_argument
-    add("targets", nargs="*", metavar="TARGET", help="as for certify")
-    add_options(campaign)
-    add_work_options(campaign)
-    add = campaign.add_argument_group("the campaign").add_argument
-    add("--seeds", required=True, metavar="A-B[,C]", help="a certificate for each of them")
-    kept = "where certificates are kept; a campaign that was interrupted resumes from it"
-    add("--folder", required=True, metavar="FOLDER", help=kept)
-    broken = "earlier failing problems, which are tried first (default: in FOLDER)"
-    add("--database", metavar="FOLDER or redis://...", help=broken)
-
-
-def _add_compare_options(compare: Parser) -> None:
-    compare.set_defaults(run=_compare)
-    add = compare.add_argument
-    two = "certificates from certify --json: two are compared; more, or a folder, make a table"
-    add("paths", nargs="+", metavar="A.json", help=two)
-    add("--markdown", metavar="FILE", help="write the table and the failures as Markdown")
-    add("--html", metavar="FILE", help="write them as a page")
 
 
 def _add_certify_options(certify: Parser) -> None:

@@ -72,8 +72,8 @@ def matching(clauses: Mapping[str, Clause], words: str) -> str:
 
 def _title(clause: Clause) -> str:
     """The name, the claim, and the heading of the section."""
-    heading = _heading(clause.check.__module__)
-    return f"{clause.name.replace('_', ' ')} {clause.sentence} {heading}"
+    words = clause.name.replace("_", " ")
+    return f"{words} {clause.sentence} {heading(clause.check.__module__)}"
 
 
 def _text(clause: Clause) -> str:
@@ -108,14 +108,14 @@ def markdown(clauses: Mapping[str, Clause]) -> str:
     return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
 
 
-def _heading(module: str) -> str:
+def heading(module: str) -> str:
     """The heading of a module's clauses: the first line of its docstring."""
     return (import_module(module).__doc__ or "").partition("\n")[0]
 
 
 def _section(module: str, clauses: list[Clause]) -> Iterator[str]:
     """The clauses of one module, in a row, under its first line."""
-    yield f"**{_heading(module)}**"
+    yield f"**{heading(module)}**"
     yield from ("", "| | claim | evidence | rejects |", "|---|---|---|---|")
     for clause in clauses:
         grade = "checked" if clause.proof is None else SHORT[clause.proof.grade]

@@ -9,6 +9,7 @@ from spec.backends import NAMES
 from spec.backends.compiling import WAYS
 from spec.backends.unknown import unknown
 from spec.certification.settings import DIALECTS, PROFILES
+from spec.certification.target import recorded
 from spec.certification.target.versions import versions as known
 from spec.kinds import KINDS
 from spec.meanings import meaning
@@ -23,6 +24,8 @@ def listed(topic: str | None) -> str:
     topic = "conditions" if topic == "features" else topic  # as a certificate in JSON calls them
     if topic is None:
         return "\n\n".join(f"{name}\n{_table(rows())}" for name, rows in TOPICS.items())
+    if topic == "targets":  # as the command of that name: too long to stand among the others
+        return recorded.listed(())
     if topic not in TOPICS:
         raise unknown("topic", topic, TOPICS)
     return _table(TOPICS[topic]())

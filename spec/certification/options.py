@@ -132,3 +132,26 @@ def asked(options: argparse.Namespace) -> dict[str, Any]:
     }
     fields = Request.__dataclass_fields__
     return {name: x for name, x in given.items() if name in fields and x not in (None, "", {})}
+
+
+def add_campaign_options(campaign: Parser) -> None:
+    """Add the options of `campaign`: those of a certification, the seeds and the folder."""
+    add = campaign.add_argument
+    add("targets", nargs="*", metavar="TARGET", help="as for certify")
+    add_options(campaign)
+    add_work_options(campaign)
+    add = campaign.add_argument_group("the campaign").add_argument
+    add("--seeds", required=True, metavar="A-B[,C]", help="a certificate for each of them")
+    kept = "where certificates are kept; a campaign that was interrupted resumes from it"
+    add("--folder", required=True, metavar="FOLDER", help=kept)
+    broken = "earlier failing problems, which are tried first (default: in FOLDER)"
+    add("--database", metavar="FOLDER or redis://...", help=broken)
+
+
+def add_compare_options(compare: Parser) -> None:
+    """Add the options of `compare`."""
+    add = compare.add_argument
+    two = "certificates from certify --json: two are compared; more, or a folder, make a table"
+    add("paths", nargs="+", metavar="A.json", help=two)
+    add("--markdown", metavar="FILE", help="write the table and the failures as Markdown")
+    add("--html", metavar="FILE", help="write them as a page")

@@ -46,6 +46,7 @@ def test_the_command_lists_targets_descriptions_versions_and_verdicts():
     assert any(x.split()[-1] == MULTIHEAD for x in lines)
     assert any("spec.adapters.flax_layers:Linen" in x for x in lines)
     assert all(f"--description {name}" in done.stdout for name in shipped())
+    assert run("list", "targets").stdout == done.stdout
 
 
 def test_words_choose_targets():

@@ -11,6 +11,7 @@ import pytest
 from conftest import CHROMIUM
 from spec import CLAUSES
 from spec.certification.pages.certificate_page import certificate_page
+from spec.certification.pages.clauses_page import clauses_page
 from spec.certification.pages.judged import Judged
 from spec.certification.pages.matrix_page import matrix_page
 from tests.pages.test_matrix import WORDS
@@ -57,6 +58,7 @@ def files(tmp_path_factory, wrong, right, masked):
     pages = {"wrong": wrong, "right": right, "masked": masked}
     texts = {name: certificate_page(x, CLAUSES) for name, x in pages.items()}
     texts["matrix"] = matrix_page(judged, CLAUSES)
+    texts["clauses"] = clauses_page(CLAUSES)
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     return folder
@@ -83,7 +85,7 @@ def opened(browser, files):
     assert [x for x in said if not re.match(r"file://.*/\w+\.html|data:", x)] == []
 
 
-PAGES = pytest.mark.parametrize("name", ["wrong", "right", "masked", "matrix"])
+PAGES = pytest.mark.parametrize("name", ["wrong", "right", "masked", "matrix", "clauses"])
 
 
 @PAGES
@@ -158,6 +160,24 @@ def test_filters_leave_what_is_asked_for(opened):
     assert page.locator("tr:visible td:not([class]) a:visible").all_inner_texts().count("✗") == 0
     dtype.select_option("float32")
     assert page.locator("tr:visible td:not([class]) a:visible").all_inner_texts().count("✗") > 0
+
+
+def test_the_filter_leaves_clauses_that_have_all_words(opened):
+    page = opened("clauses")
+    shown, status = page.locator("article:visible h4 a"), page.locator("form output")
+    assert status.inner_text() == f"{len(CLAUSES)} of {len(CLAUSES)} clauses"
+    for words, number in (
+        ("fully masked", "S21"),
+        ("rolling cache", "C41"),
+        ("NaN", "M8"),
+        ("M6", "M6"),
+    ):
+        page.get_by_role("searchbox").fill(words)
+        assert number in shown.all_inner_texts()
+        assert 0 < shown.count() < 80
+        assert status.inner_text() == f"{shown.count()} of {len(CLAUSES)} clauses"
+    page.get_by_role("button", name="All").click()
+    page.wait_for_function("document.querySelectorAll('article[hidden]').length === 0")
 
 
 def test_keys_reach_everything(opened):

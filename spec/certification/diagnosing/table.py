@@ -124,8 +124,9 @@ class Table:
     def _covered(self, count: int, tried: int, short: bool) -> Iterator[tuple[Split, "Table"]]:
         """Yield so many conjunctions, each the best for the rows that the earlier ones leave.
 
-        The last of them is one that holds for nearly all failures left. tried: how many for each.
-        short: each is shortened before the rows that it leaves are looked at.
+        The last of them is one that holds for nearly all failures left. tried: how many candidates
+        there are for each of the others. short: each is shortened before the rows that it leaves
+        are looked at.
         """
         left, every = self, np.full(len(self.prices), True)
         for place in range(1, count + 1):

@@ -153,9 +153,10 @@ class Telling:
         return kind.looks_like(lead.clauses[0], subject, example.problem, fits)
 
     def _fits(self, found: Found, rows: Sequence[Row], known: Any) -> bool:
-        """Whether a known bug is wrong on the failing rows, and on no others.
+        """Whether the record of a known mistake is wrong on the rows that are, and on no others.
 
-        And with the same numbers on half of them: a second fault of the target changes the others.
+        And by the same numbers, on half of them: where the target has another fault besides, these
+        are others.
         """
 
         def put(row: Row) -> Any:

@@ -104,7 +104,7 @@ def written(**values: Any) -> list[str]:
 
 
 def leaves(*values: Any) -> set[str]:
-    """The names from which some values are computed."""
+    """The pieces of text of which the source of some values consists."""
     found, seen = set[str](), set[int]()
     left = [_words(x) for x in values]
     while left:

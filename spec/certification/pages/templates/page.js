@@ -36,7 +36,7 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => { while (folded.length) folded.pop().open = false; });
 // Filters of the matrix: a row is left that has the library, the dtype and the kind asked for.
-const form = document.querySelector("form.filters");
+const form = document.querySelector("form.filters:not([role=search])");
 if (form) {
   const rows = [...document.querySelectorAll("[data-l]")];
   const signs = [...document.querySelectorAll("a[data-d]")];
@@ -58,4 +58,27 @@ if (form) {
   form.addEventListener("reset", () => setTimeout(filter));
   form.addEventListener("submit", (event) => event.preventDefault());
   filter();
+}
+// The filter of clauses: an entry is left whose text has all words, a section that has an entry.
+const search = document.querySelector("form[role=search]");
+if (search) {
+  const entries = [...document.querySelectorAll(".entry")];
+  const texts = entries.map((x) => {
+    const heading = x.closest("section").querySelector("h3");
+    return `${heading.textContent} ${x.textContent}`.toLowerCase();
+  });
+  const find = () => {
+    const words = search.words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    entries.forEach((x, i) => { x.hidden = !words.every((w) => texts[i].includes(w)); });
+    for (const x of document.querySelectorAll("section")) {
+      x.hidden = !x.querySelector(".entry:not([hidden])");
+    }
+    const left = entries.filter((x) => !x.hidden).length;
+    search.querySelector("output").textContent = `${left} of ${entries.length} clauses`;
+  };
+  search.hidden = false;
+  search.addEventListener("input", find);
+  search.addEventListener("reset", () => setTimeout(find));
+  search.addEventListener("submit", (event) => event.preventDefault());
+  find();
 }
