@@ -51,6 +51,13 @@ def test_declaring_it_excuses_nothing(target: Any) -> None:
     assert example.problem.causal
 
 
+def test_a_second_fault_is_found_beside_causality_that_is_not_declared() -> None:
+    first, second = judged(targets.causal_and_late, clauses="A1").causes
+    assert first.lens.startswith("seems to follow the convention causality=always: declare it")
+    assert second.counterexample is not None
+    assert any("scale" in line for line in second.counterexample.looks_like)
+
+
 def test_a_script_repeats_what_an_always_causal_function_does(tmp_path: Path) -> None:
     options = {"profile": "quick", "conventions": {"causality": "always"}}
     text = found("A1", "tests.targets.always:causal_and_late", "float32", **options)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from implementations.dense import attend as dense
@@ -33,6 +34,22 @@ def test_masks_of_one_kind_are_to_be_declared(target: Any, mask: str) -> None:
     alone = len(cause.features) == 1
     assert (f'or test it with --where "no {mask}".' in said) is alone
     assert certify(target, backend="numpy", where=f"no {mask}", **few).passed
+
+
+def in_float32(query: Any, key: Any, value: Any) -> Any:
+    """Attention whose result is float32, whatever it is asked in."""
+    return dense(*(x.astype(np.float32) for x in (query, key, value)))
+
+
+def test_formats_in_which_nothing_fails_are_named() -> None:
+    few: dict[str, Any] = {"profile": "quick", "clauses": "A1"}
+    certificate = certify(in_float32, backend="numpy", dtypes=("float64", "float32"), **few)
+    said = " ".join(str(certificate).split())
+    meant = "If the target is meant for it alone, test it with --dtype float32."
+    assert f"Nothing fails in float32. {meant}" in said
+    assert certify(in_float32, backend="numpy", dtypes=("float32",), **few).passed
+    wrong = certify(in_float32, backend="numpy", dtypes=("float64",), **few)
+    assert "Nothing fails in" not in str(wrong)
 
 
 def test_a_hint_is_about_a_condition_that_there_is() -> None:

@@ -75,6 +75,47 @@ def test_a_layer_of_a_library_is_told_what_is_shipped(
     assert done.stderr.startswith(f"error: {said}")
 
 
+LIKE_BERT = """
+import torch
+
+
+class ElectraConfig:
+    def __init__(self, hidden_size, num_attention_heads, **_):
+        self.hidden_size, self.heads = hidden_size, num_attention_heads
+
+
+class {}(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        width, self.heads = config.hidden_size, config.heads
+        self.query, self.key, self.value = (torch.nn.Linear(width, width) for _ in range(3))
+
+    def forward(self, hidden_states, attention_mask=None):
+        three = (f(hidden_states) for f in (self.query, self.key, self.value))
+        q, k, v = (x.unflatten(-1, (self.heads, -1)).transpose(1, 2) for x in three)
+        s = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+        s = s if attention_mask is None else s + attention_mask
+        return (s.softmax(-1) @ v).transpose(1, 2).flatten(2), None
+"""
+
+
+@pytest.mark.torch
+def test_a_layer_like_one_that_is_described_is_certified_with_the_description_of_the_error(
+    tmp_path: Path,
+) -> None:
+    target = "transformers.models.electra.modeling_electra:ElectraSelfAttention"
+    stand_in(tmp_path, target, LIKE_BERT)
+    words = ("certify", target, "--profile", "quick", "--dtype", "float32", "--clause", "L1")
+    done = run(*words, cwd=tmp_path)
+    said, _, lines = done.stderr.partition("\n")
+    assert "; the description transformers/bert fits it with other names: save these" in said
+    assert lines.startswith('    make = "ElectraSelfAttention(ElectraConfig(hidden_size=A, ')
+    (tmp_path / "layer.toml").write_text(lines)
+    nan = ("--convention", "fully-masked=nan", "--convention", "fully-masked-bias=nan")
+    done = run(*words, *nan, "--description", "layer.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.torch
 def test_a_description_of_an_adapter_names_the_adapter(tmp_path: Path) -> None:
     stand_in(tmp_path, GPT2)

@@ -161,7 +161,11 @@ def read(file: str, target: Any) -> dict[str, Any]:
 
     file: its path, or the name of one that comes with this package (`shipped`).
     """
-    said = content(file)
+    return described(file, content(file), target)
+
+
+def described(file: str, said: dict[str, Any], target: Any) -> dict[str, Any]:
+    """The content of a description, with its expressions as functions. Raises Unsuitable."""
     for key, value in said.items():
         if key not in KEYS:
             raise Unsuitable(f"{file}: {unknown('key', key, KEYS)}")

@@ -30,7 +30,8 @@ from spec.layer.plug.arrays import LayerArrays
 from spec.layer.plug.described import Description
 from spec.layer.plug.guessing import instead
 from spec.layer.plug.instances import answered, copied
-from spec.layer.plug.options import asking, constructed, flags, forms, kinds, making, masks, shapes
+from spec.layer.plug.kin import built
+from spec.layer.plug.options import asking, flags, forms, kinds, making, masks, shapes
 from spec.layer.state import mismatch, state_of
 from spec.notation import Array, Call
 from spec.subject import Refused
@@ -162,9 +163,8 @@ class WrappedLayer:
     def _loaded(self, problem: LayerProblem) -> Any:
         """A new layer with the parameters of the problem."""
         with refusing():
-            layer = self.of_layers.made(
-                lambda: self.made(problem), problem.dtype, self.library.device
-            )
+            build, dtype = partial(self.made, problem), problem.dtype
+            layer = self.of_layers.made(build, dtype, self.library.device)
             self.of_layers.known(self, layer, problem)
             want = state_of(problem.parameters, self.told.in_full, problem.D)
             there = {name: tuple(x.shape) for name, x in self._state(layer).items()}
@@ -191,7 +191,7 @@ class WrappedLayer:
         elif self.told.make:
             layer = self.told.made(problem)
         else:
-            layer = self.build(problem.A, problem.H, **constructed(problem, self.options))
+            layer = built(self, problem)
         if self.told.complete:
             return layer
         return self.of_layers.Completed(layer, problem.A, "b_o" in problem.biases)
