@@ -91,3 +91,14 @@ def test_a_wrong_dtype_of_a_layer_hides_no_other_mistake(
     assert masked.counterexample is not None
     assert masked.counterexample.message.startswith("with the change of cause 1, at (0, 0, 0): ")
     assert "dtype)" not in masked.counterexample.script  # that shows the dtype and not the number
+
+
+def test_a_mask_of_minus_a_billion_is_named_as_such(tmp_path: Path) -> None:
+    uniform = {"fully-masked": "uniform"}
+    found = judged(tmp_path, fill="-1e9", scaled="x.dtype", conventions=uniform)
+    (cause,) = found.causes
+    said = " ".join(str(found).split())
+    assert "1. looks like: Fills masked scores with -1e9, not -inf" in said
+    assert "(fills_hidden_scores_with_minus_a_billion, BUG-11 in spec/incidents.md)" in said
+    assert "; or" not in said
+    assert cause.clauses == ("L49",)

@@ -13,6 +13,7 @@ from spec.clause import section_of
 from spec.features import joined
 from spec.kind import ASKED
 from spec.kinds import kind_of
+from spec.mistake import titles
 from spec.notation import Array
 from spec.written import arrays, options, sizes
 
@@ -83,12 +84,24 @@ def failing(cause: Cause) -> str:
 
 
 def likeness(cause: Cause) -> str:
-    """The known bugs that a cause looks like, the sentence of the first before its name; or ""."""
-    first, *others = (cause.counterexample and cause.counterexample.looks_like) or ("",)
-    named = NAMED.fullmatch(first)
-    told = f"{named[3]} ({named[1]}, {named[2]})" if named else first
-    also = "".join(f"; or {line.split(' ')[0]}" for line in others)
-    return f"looks like: {told}{also}" if first else ""
+    """The known bugs that a cause looks like, the sentence of each before its name; or "".
+
+    Several of one class are told with its title first.
+    """
+    lines = (cause.counterexample and cause.counterexample.looks_like) or ()
+    named = [NAMED.fullmatch(line) for line in lines]
+    classes = {found[2].partition(" ")[0] for found in named if found}
+    title = titles().get(*classes, "") if len(lines) > 1 and len(classes) == 1 else ""
+    told = [_sentence(line, found, not title) for line, found in zip(lines, named, strict=True)]
+    first = f"{title} ({classes.pop()} in spec/incidents.md): " if title else ""
+    return f"looks like: {first}{'; or '.join(told)}" if told else ""
+
+
+def _sentence(line: str, named: re.Match[str] | None, sourced: bool) -> str:
+    """The sentence of a known bug before its name, and its source."""
+    if named is None:
+        return line
+    return f"{named[3]} ({named[1]}{f', {named[2]}' * sourced})"
 
 
 def region(certificate: Findings) -> str:
