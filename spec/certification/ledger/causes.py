@@ -91,7 +91,7 @@ def likeness(cause: Cause) -> str:
     lines = (cause.counterexample and cause.counterexample.looks_like) or ()
     named = [NAMED.fullmatch(line) for line in lines]
     classes = {found[2].partition(" ")[0] for found in named if found}
-    title = titles().get(*classes, "") if len(lines) > 1 and len(classes) == 1 else ""
+    title = titles().get("".join(classes), "") if len(lines) > 1 else ""
     told = [_sentence(line, found, not title) for line, found in zip(lines, named, strict=True)]
     first = f"{title} ({classes.pop()} in spec/incidents.md): " if title else ""
     return f"looks like: {first}{'; or '.join(told)}" if told else ""
