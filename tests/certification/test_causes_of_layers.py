@@ -42,6 +42,16 @@ DESCRIPTION = """
 """
 
 
+IN_TORCH = """
+    import torch
+
+    class Doubled(torch.nn.MultiheadAttention):
+        def forward(self, *inputs, **options):
+            out, weights = super().forward(*inputs, **options)
+            return out.double(), weights
+"""
+
+
 def judged(folder: Path, *, fill: str, scaled: str, **options: object) -> Certificate:
     """The certificate of a layer that masks with a number, its scale of some dtype."""
     text = LAYER.replace("FILL", fill).replace("SCALED", scaled)
@@ -102,3 +112,15 @@ def test_a_mask_of_minus_a_billion_is_named_as_such(tmp_path: Path) -> None:
     assert "(fills_hidden_scores_with_minus_a_billion, BUG-11 in spec/incidents.md)" in said
     assert "; or" not in said
     assert cause.clauses == ("L49",)
+
+
+@pytest.mark.torch
+def test_a_plain_call_shows_a_wrong_dtype_of_a_layer_of_torch(tmp_path: Path) -> None:
+    (tmp_path / "doubled_in_torch.py").write_text(textwrap.dedent(IN_TORCH))
+    target, few = f"{tmp_path / 'doubled_in_torch.py'}:Doubled", {"clauses": ("L1",)}
+    found = certify(target, profile="quick", dtypes=("float32",), fail_fast=True, **few)
+    (failed,) = (v.counterexample for v in found.verdicts if v.counterexample)
+    (tmp_path / "cause.py").write_text(failed.script)
+    assert "rerun" not in failed.script
+    done = shell.run(program=("cause.py",), cwd=tmp_path, path=[])
+    assert (done.returncode, done.stdout) == (1, "got torch.float64\nwant torch.float32\n")
