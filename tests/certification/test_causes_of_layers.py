@@ -1,13 +1,18 @@
 """What a report says of layers that a stranger wrote: a wrong dtype, and a finite mask."""
 
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from spec import certify
+from spec.certification.diagnosing.diagnosis import Diagnosis
+from spec.certification.judging.cause import Cause
 from spec.certification.ledger.certificate import Certificate
 from tests import shell
+from tests.certification.made import certificate as made
+from tests.certification.made import verdict
 
 LAYER = """
     import numpy as np
@@ -124,3 +129,14 @@ def test_a_plain_call_shows_a_wrong_dtype_of_a_layer_of_torch(tmp_path: Path) ->
     assert "rerun" not in failed.script
     done = shell.run(program=("cause.py",), cwd=tmp_path, path=[])
     assert (done.returncode, done.stdout) == (1, "got torch.float64\nwant torch.float32\n")
+
+
+def test_what_no_cast_was_tried_for_is_said_not_to_be_compared() -> None:
+    wrong = Cause(("float32",), "", "the output has the wrong dtype", problems=(1, 1))
+    found = made(verdict("A1", "violated"), diagnosis=Diagnosis((wrong,)))
+    mended = made(verdict("A1", "violated"), diagnosis=Diagnosis((replace(wrong, lens="x"),)))
+    said = (
+        "The numbers of results of a wrong dtype were not compared: once it is right, test again."
+    )
+    assert said in " ".join(str(found).split())
+    assert said not in " ".join(str(mended).split())

@@ -26,6 +26,7 @@ INFERENCE = (
     "If the target is for inference only, declare --convention gradients=none, or let its backward "
     "pass raise NotImplementedError."
 )
+UNSEEN = "The numbers of results of a wrong dtype were not compared: once it is right, test again."
 NAMED = re.compile(r"(\w+) \((.*?)\): (.*)", re.DOTALL)  # a known bug, its source, its sentence
 NOWHERE = "correct on none of the tested problems"
 DECLARED = re.compile(r'--convention "?([\w-]+)=')
@@ -60,6 +61,7 @@ def hints(certificate: Findings, cause: Cause) -> list[str]:
     """What to do about a cause that nothing was seen to correct, if that is known."""
     known = kind_of(certificate.about).hints.get(joined(cause.features), "")
     hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else known
+    hint = UNSEEN if cause.failure.endswith("has the wrong dtype") else hint
     return [hint] if hint and not cause.lens else []
 
 
