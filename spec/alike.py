@@ -15,16 +15,20 @@ MOST = 3  # known bugs that are named for a failure
 SECONDS = 10.0  # the time limit for trying the known bugs
 
 
-def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], bool]) -> tuple[str, ...]:
-    """A line for each known bug that explains a failure: at most MOST, within SECONDS."""
+def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], float]) -> tuple[str, ...]:
+    """A line for each known bug that explains a failure best: at most MOST, within SECONDS.
+
+    explains: how much of a failure a known bug explains; 0 if it does not.
+    """
     deadline = time.monotonic() + SECONDS
-    found: list[str] = []
+    found: dict[str, float] = {}
     for mistake in mistakes.values():
-        if len(found) == MOST or time.monotonic() > deadline:
+        if time.monotonic() > deadline:
             break
-        if not mistake.harmless and explains(mistake):
-            found.append(mistake.line)
-    return tuple(found)
+        if not mistake.harmless and (much := explains(mistake)):
+            found[mistake.line] = much
+    best = max(found.values(), default=0.0)
+    return tuple(line for line, much in found.items() if much == best)[:MOST]
 
 
 def alike(violation: Violation | None, clause: Clause, record: Any, problem: Any) -> bool:

@@ -21,7 +21,8 @@ from spec.trial import broken
 ASKED = {"backward": "gradients", "weights": "the weights", "call": "a watched call"}
 
 Guarded = Callable[[Any], Any]  # wraps a record while it is tried out
-Fits = Callable[[Any], bool]  # whether the record of a known bug fails where a target does
+# The share of problems on which a known bug does as a target; 0 if it is wrong on others.
+Fits = Callable[[Any], float]
 Problems = tuple[Any, ...]
 Kinds = Mapping[str, Problems]
 Counted = tuple[int, int, int]
@@ -56,9 +57,9 @@ def never(_: Any) -> bool:
     return False
 
 
-def anywhere(_: Any) -> bool:
-    """True: nothing is known of other problems."""
-    return True
+def anywhere(_: Any) -> float:
+    """1: nothing is known of other problems."""
+    return 1.0
 
 
 def in_words(record: Any, problem: Any) -> list[str]:
@@ -217,8 +218,8 @@ class Kind:
         if violation is None:
             return ()
 
-        def explains(mistake: Mistake) -> bool:
-            known = self.records(mistake.name)
-            return any(alike(violation, clause, x, problem) and fits(x) for x in known)
+        def explains(mistake: Mistake) -> float:
+            known = (x for x in self.records(mistake.name) if alike(violation, clause, x, problem))
+            return max(map(fits, known), default=0.0)
 
         return told(self.mistakes, explains)

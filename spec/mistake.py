@@ -14,9 +14,12 @@ like any other. Its attribute `mistake` is the record. A few turn out to be corr
 certified.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, make_dataclass, replace
+from functools import cache
 from inspect import isfunction
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
@@ -24,6 +27,13 @@ Force = Literal["must", "should"]
 Decorator = Callable[[Callable[..., Any]], Any]
 PLAUSIBLE = "plausible"  # the incident of a known bug that nobody has reported
 Steps = Any  # the steps of a program by name, a dataclass of functions
+
+
+@cache
+def titles() -> Mapping[str, str]:
+    """The titles of the classes of known bugs, and of published systems that had some."""
+    text = (Path(__file__).parent / "incidents.md").read_text(encoding="utf-8")
+    return dict(re.findall(r'^### <a id="([\w-]+)"></a>\1:? (.+)$', text, re.MULTILINE))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.calling import behind
+from spec.backends.results import WrongDtype
 from spec.clause import Clause
 from spec.comparison import close
 from spec.layer import moves
@@ -29,6 +30,8 @@ from spec.trial import broken
 from spec.written import NUMBERS, array_of, literal
 
 IDLE = ("fully-masked", "fully-masked-bias")
+WORDS = {"forward": "y", "weights": "weights"}  # what a script calls an answer
+DTYPE = "str({}.dtype)"
 Said = tuple[str, Array, Array, Array]  # of an array of an answer: its name, got, want, within
 
 
@@ -49,9 +52,11 @@ def calls(
     for name, put, answer in _recorded(clause, record, problem):
         if not settled and moves.idle(put).any():
             continue  # what its rows should be is not what the definition says
+        called = put.but(causal=False) if always else put
+        if isinstance(answer, WrongDtype):
+            return Script(raw, wrapped, called, DTYPE).showing_the_dtype(WORDS[name], answer)
         for what, got, want, within in _said(wrapped, name, put, answer):
             if got.shape == want.shape and not close(got, want, within):
-                called = put.but(causal=False) if always else put
                 written = Script(raw, wrapped, called).showing(what, want, within)
                 if written:
                     return written
@@ -66,7 +71,12 @@ def _recorded(
 
     def watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def asked(put: Any, *rest: Any) -> Any:
-            answer = function(put, *rest)
+            try:
+                answer = function(put, *rest)
+            except WrongDtype as error:
+                if name in WORDS:
+                    made.append((name, put, error))
+                raise
             if name == "sequence":  # by itself, each may be right: a script makes one call
                 made.extend(("forward", p, record.forward(p)) for p in put)
             else:
@@ -97,11 +107,17 @@ def _said(wrapped: WrappedLayer, name: str, problem: LayerProblem, answer: Any) 
 
 
 class Script:
-    """One call of one layer, as text."""
+    """One call of one layer, as text.
 
-    def __init__(self, raw: Layer, wrapped: WrappedLayer, problem: LayerProblem) -> None:
+    shown: what is looked at of an array; by default its numbers.
+    """
+
+    def __init__(
+        self, raw: Layer, wrapped: WrappedLayer, problem: LayerProblem, shown: str = ""
+    ) -> None:
         self.raw, self.wrapped, self.problem = raw, wrapped, problem
         self.library = wrapped.library.name
+        self.shown = shown or NUMBERS[self.library]
         self.making = Making(wrapped, raw.origin, problem)
 
     def showing(self, what: str, want: Array, within: Array) -> list[str]:
@@ -123,6 +139,20 @@ class Script:
             f"within = {literal(np.broadcast_to(within, want.shape))}",
             'print(f"got {got.tolist()}\\nwant {want.tolist()}\\nwithin {within.tolist()}")',
             "raise SystemExit(not (abs(got - want) <= within).all())",
+            "",
+        ]
+
+    def showing_the_dtype(self, what: str, answer: WrongDtype) -> list[str]:
+        """The script that holds the dtype of an answer to the one that was wanted."""
+        if what == "weights" and not self.wrapped.told.complete:
+            return []
+        return [
+            *self.making.imports(),
+            *self.making.lines(self.raw.compiled),
+            *self._called(what),
+            f"want = {'torch.' * (self.library == 'torch') + answer.want!r}",
+            'print(f"got {got}\\nwant {want}")',
+            "raise SystemExit(got != want)",
             "",
         ]
 
@@ -178,8 +208,8 @@ class Script:
         return [found, self._numbers(" + ".join(f"d{x}" for x, given in ways if given == what))]
 
     def _numbers(self, value: str) -> str:
-        """What is compared, as NumPy has it in float64."""
-        return f"got = {NUMBERS[self.library].format(value)}"
+        """What is compared of an array: its dtype, or its numbers as NumPy has them in float64."""
+        return f"got = {self.shown.format(value)}"
 
     def _given(self, name: str) -> Array:
         x: Array = getattr(self.problem, name)

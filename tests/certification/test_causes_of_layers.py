@@ -1,13 +1,18 @@
 """What a report says of layers that a stranger wrote: a wrong dtype, and a finite mask."""
 
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from spec import certify
+from spec.certification.diagnosing.diagnosis import Diagnosis
+from spec.certification.judging.cause import Cause
 from spec.certification.ledger.certificate import Certificate
 from tests import shell
+from tests.certification.made import certificate as made
+from tests.certification.made import verdict
 
 LAYER = """
     import numpy as np
@@ -39,6 +44,16 @@ DESCRIPTION = """
     W_k = "W_k (in, out)"
     W_v = "W_v (in, out)"
     W_o = "W_o (in, out)"
+"""
+
+
+IN_TORCH = """
+    import torch
+
+    class Doubled(torch.nn.MultiheadAttention):
+        def forward(self, *inputs, **options):
+            out, weights = super().forward(*inputs, **options)
+            return out.double(), weights
 """
 
 
@@ -91,3 +106,37 @@ def test_a_wrong_dtype_of_a_layer_hides_no_other_mistake(
     assert masked.counterexample is not None
     assert masked.counterexample.message.startswith("with the change of cause 1, at (0, 0, 0): ")
     assert "dtype)" not in masked.counterexample.script  # that shows the dtype and not the number
+
+
+def test_a_mask_of_minus_a_billion_is_named_as_such(tmp_path: Path) -> None:
+    uniform = {"fully-masked": "uniform"}
+    found = judged(tmp_path, fill="-1e9", scaled="x.dtype", conventions=uniform)
+    (cause,) = found.causes
+    said = " ".join(str(found).split())
+    assert "1. looks like: Fills masked scores with -1e9, not -inf" in said
+    assert "(fills_hidden_scores_with_minus_a_billion, BUG-11 in spec/incidents.md)" in said
+    assert "; or" not in said
+    assert cause.clauses == ("L49",)
+
+
+@pytest.mark.torch
+def test_a_plain_call_shows_a_wrong_dtype_of_a_layer_of_torch(tmp_path: Path) -> None:
+    (tmp_path / "doubled_in_torch.py").write_text(textwrap.dedent(IN_TORCH))
+    target, few = f"{tmp_path / 'doubled_in_torch.py'}:Doubled", {"clauses": ("L1",)}
+    found = certify(target, profile="quick", dtypes=("float32",), fail_fast=True, **few)
+    (failed,) = (v.counterexample for v in found.verdicts if v.counterexample)
+    (tmp_path / "cause.py").write_text(failed.script)
+    assert "rerun" not in failed.script
+    done = shell.run(program=("cause.py",), cwd=tmp_path, path=[])
+    assert (done.returncode, done.stdout) == (1, "got torch.float64\nwant torch.float32\n")
+
+
+def test_what_no_cast_was_tried_for_is_said_not_to_be_compared() -> None:
+    wrong = Cause(("float32",), "", "the output has the wrong dtype", problems=(1, 1))
+    found = made(verdict("A1", "violated"), diagnosis=Diagnosis((wrong,)))
+    mended = made(verdict("A1", "violated"), diagnosis=Diagnosis((replace(wrong, lens="x"),)))
+    said = (
+        "The numbers of results of a wrong dtype were not compared: once it is right, test again."
+    )
+    assert said in " ".join(str(found).split())
+    assert said not in " ".join(str(mended).split())

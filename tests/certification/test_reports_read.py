@@ -14,11 +14,14 @@ import pytest
 from spec import CLAUSES
 from spec.certification.diagnosing.diagnosis import Diagnosis
 from spec.certification.judging.cause import Cause
+from spec.certification.judging.verdict import Counterexample
+from spec.certification.ledger.causes import likeness
 from spec.certification.ledger.junit import junit
 from spec.certification.ledger.untested import in_nouns
 from spec.certification.options import Parser, add_options, add_stops, add_work_options, asked
 from spec.certification.settings import Request
 from spec.comparison import Violation, equal, in_digits
+from spec.kinds import KINDS
 from tests import shell
 from tests.certification.made import certificate as made
 from tests.certification.made import verdict
@@ -224,3 +227,22 @@ def test_a_cause_that_a_convention_corrects_says_what_is_expected_otherwise() ->
     found = made(verdict("A1", "violated"), conventions=chosen, diagnosis=Diagnosis((cause,)))
     told = " ".join(str(found).split())
     assert "if it is meant; otherwise causal=top-left is expected the output is wrong" in told
+
+
+def test_several_known_bugs_of_one_class_follow_its_title() -> None:
+    def told(*names: str) -> str:
+        every = {**KINDS["attention"].mistakes, **KINDS["layer"].mistakes}
+        looks = tuple(every[name].line for name in names)
+        example = Counterexample(None, "", "", "", "", None, looks, "", True)
+        return likeness(Cause((), "", "is wrong", counterexample=example))
+
+    title = "Masking with a finite number such as -1e9 instead of -inf"
+    class_of = f"{title} (BUG-11 in spec/incidents.md)"
+    both = told("fills_with_minus_1e30", "adds_minus_a_billion")
+    assert both.startswith(f"looks like: {class_of}: Fills masked scores with -1e30")
+    assert "(fills_with_minus_1e30); or Adds -1e9 to masked scores: " in both
+    assert both.endswith("(adds_minus_a_billion)")
+    other = told("fills_with_minus_1e30", "skips_the_maximum")
+    assert re.fullmatch(r"looks like: Fills .+ \(fills.+\); or .+ \(skips_the_maximum, .+\)", other)
+    assert class_of not in other
+    assert told() == ""

@@ -35,7 +35,7 @@ def looks_like(
 ) -> tuple[str, ...]:
     """A line for each known mistake, at most three, that gives the same wrong answer.
 
-    fits: whether the record of a mistake is wrong on other problems as the implementation is.
+    fits: on how many other problems the record of a mistake does as the implementation.
     """
     got = answers(implementation, problem)
     wanted = {name: rounding.wanted(problem, name) for name in got}
@@ -52,16 +52,15 @@ def looks_like(
             own, meant = map(definition.attention, (exact.but(**dict(choices)), exact))
         return np.array_equal(own, meant, equal_nan=True)
 
-    def explains(mistake: Mistake) -> bool:
+    def explains(mistake: Mistake) -> float:
         record = known.subjects[mistake.name]
         if not means_the_same(*as_chosen(record.chosen).items()):
-            return False
-        if _alike(_said(record, exact), got, off, wanted):
-            return any(map(fits, known.records(mistake.name)))
-        return narrow and any(
-            _alike(_said(x, problem), got, off, wanted) and fits(x)
-            for x in known.records(mistake.name)
-        )
+            return 0.0
+        every = known.records(mistake.name)
+        if not _alike(_said(record, exact), got, off, wanted):
+            every = every if narrow else ()
+            every = tuple(x for x in every if _alike(_said(x, problem), got, off, wanted))
+        return max(map(fits, every), default=0.0)
 
     return told(known.mistakes, explains)
 

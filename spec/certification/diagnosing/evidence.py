@@ -14,8 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing import experiments
-from spec.certification.diagnosing.experiments import Each, changed, no_larger, one_by_one
+from spec.certification.diagnosing.experiments import (
+    Each,
+    changed,
+    no_larger,
+    of_lengths,
+    one_by_one,
+)
 from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
@@ -205,21 +210,17 @@ class Evidence:
         A target that compiles for each shape first gets few lengths of each axis, and the others
         only if the results for these differ.
         """
-        few = [x for x in FEW if x in lengths] if self.sampled else lengths
+        sampled = any(subject.palette for subject in self.subjects.values())
+        few = [x for x in FEW if x in lengths] if sampled else lengths
         others = changed(self.kind, problem, (*self.subjects,), few)
         rows = self.rows(lead, [*others])
-        for letter in problem.letters if self.sampled else "":
+        for letter in problem.letters if sampled else "":
             size = problem.length(letter)
             along = {row.how for row in rows if row.problem.length(letter) not in (0, size)}
             if along - {lead.how}:
-                more = experiments.of_lengths(problem, letter, [x for x in lengths if x not in FEW])
+                more = of_lengths(problem, letter, [x for x in lengths if x not in FEW])
                 rows += self.rows(lead, [*no_larger(problem, more)])
         return [replace(row, weight=MADE) for row in rows]
-
-    @property
-    def sampled(self) -> bool:
-        """Whether the target compiles for each shape."""
-        return any(subject.palette for subject in self.subjects.values())
 
     def way_down(
         self, lead: Lead, accepts: Callable[[Row], bool], most: int, numbers: bool = False

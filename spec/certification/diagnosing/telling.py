@@ -24,6 +24,7 @@ from spec.comparison import Violation
 from spec.trial import broken
 
 ALIKE = 6  # problems of either sort that a known mistake has to answer as the target does
+CLOSER = 24  # of either sort that tell which of several known mistakes does most as the target
 AGAIN = 64  # times that a problem is put whose answer comes and goes
 SMALLER = 600  # problems at most for making a counterexample smaller
 ELSE = "float32"  # the format in which known mistakes are tried that have not the target's
@@ -146,14 +147,30 @@ class Telling:
         wrong = [r for r in rows if r.how and not lead.within(alone, r.problem)]
         # Problems that are wrong for another cause as well have other numbers.
         others = Bounds.of(kind, "", [x.cause for x in self.search.found if x is not found])
-        wrong = ([r for r in wrong if lead.within(others, r.problem)] or wrong)[:ALIKE]
-        right = [r for r in rows if not r.how][:ALIKE]
+        wrong = [r for r in wrong if lead.within(others, r.problem)] or wrong
+        if not wrong:  # of a rare failure all that is known was made from one problem
+            made = (self.evidence.row(lead, problem) for problem in found.others[:CLOSER])
+            wrong = [r for r in made if r is not None and r.how]
+        right = [r for r in rows if not r.how][:CLOSER]
         subject = self.evidence.subjects[example.problem.dtype]
-        fits = partial(self._fits, found, [*wrong, *right])
+        fits = partial(self._fits, found, wrong[:CLOSER], right)
         return kind.looks_like(lead.clauses[0], subject, example.problem, fits)
 
-    def _fits(self, found: Found, rows: Sequence[Row], known: Any) -> bool:
-        """Whether the record of a known mistake is wrong on the rows that are, and on no others.
+    def _fits(self, found: Found, wrong: Sequence[Row], right: Sequence[Row], known: Any) -> float:
+        """On how many rows, as a share, the record of a known mistake does as the target.
+
+        Under a declared convention as well: what is right there need not be so by default.
+        """
+        raw, under = self.examiner.raw, self.search.kind.under
+        chosen = {**raw.chosen, **self.examiner.request.conventions}
+        own = ({name: x} for name, x in chosen.items() if x != raw.defaults.get(name, x))
+        views = [known, *(under(known, choice) for choice in own)]
+        return max(self._agreement(found, wrong, right, view) for view in views)
+
+    def _agreement(
+        self, found: Found, bad: Sequence[Row], right: Sequence[Row], known: Any
+    ) -> float:
+        """The same of one record; 0 if it is not wrong on the rows that are, or on any others.
 
         And by the same numbers, on half of them: where the target has another fault besides, these
         are others.
@@ -172,6 +189,10 @@ class Telling:
             failure = self.evidence.failure(found.lead, row.problem)
             return failure is not None and alike(failure[1], failure[0], known, put(row))
 
-        fits = all(wrong(row) == bool(row.how) for row in rows)
-        bad = [row for row in rows if row.how]
-        return fits and 2 * sum(map(same, bad)) >= len(bad)
+        if not all(map(wrong, bad[:ALIKE])) or any(map(wrong, right[:ALIKE])):
+            return 0.0
+        few = bad[:ALIKE]
+        if 2 * sum(map(same, few)) < len(few):
+            return 0.0
+        agreeing = sum(map(same, bad)) + sum(not wrong(row) for row in right)
+        return (1 + agreeing) / (1 + len(bad) + len(right))

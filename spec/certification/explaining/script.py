@@ -20,7 +20,7 @@ from spec.subject import Subject
 from spec.written import classes, found_from, source
 
 GOES = "# Its result changes from call to call, so the clause is run until it fails."
-NEVER = "# No plain call of it shows this, so the clause itself is run."
+NEVER = "# No single call was found that shows this, so the clause itself is run."
 AFTER = "# An earlier call changes the result, so the clause is run on both calls, in order."
 
 

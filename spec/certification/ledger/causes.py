@@ -13,6 +13,7 @@ from spec.clause import section_of
 from spec.features import FORMATS, joined
 from spec.kind import ASKED
 from spec.kinds import kind_of
+from spec.mistake import titles
 from spec.notation import Array
 from spec.written import arrays, options, sizes
 
@@ -26,6 +27,7 @@ INFERENCE = (
     "If the target is for inference only, declare --convention gradients=none, or let its backward "
     "pass raise NotImplementedError."
 )
+UNSEEN = "The numbers of results of a wrong dtype were not compared: once it is right, test again."
 NAMED = re.compile(r"(\w+) \((.*?)\): (.*)", re.DOTALL)  # a known bug, its source, its sentence
 NOWHERE = "correct on none of the tested problems"
 DECLARED = re.compile(r'--convention "?([\w-]+)=')
@@ -60,6 +62,7 @@ def hints(certificate: Findings, cause: Cause) -> list[str]:
     """Return the advice on a cause that no change corrects, and on its formats."""
     known = kind_of(certificate.about).hints.get(joined(cause.features), "")
     hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else known
+    hint = UNSEEN if cause.failure.endswith("has the wrong dtype") else hint
     formats = _other_formats(certificate, cause)
     return [x for x in (hint if not cause.lens else "", formats) if x]
 
@@ -98,12 +101,24 @@ def failing(cause: Cause) -> str:
 
 
 def likeness(cause: Cause) -> str:
-    """The known bugs that a cause looks like, the sentence of the first before its name; or ""."""
-    first, *others = (cause.counterexample and cause.counterexample.looks_like) or ("",)
-    named = NAMED.fullmatch(first)
-    told = f"{named[3]} ({named[1]}, {named[2]})" if named else first
-    also = "".join(f"; or {line.split(' ')[0]}" for line in others)
-    return f"looks like: {told}{also}" if first else ""
+    """The known bugs that a cause looks like, the sentence of each before its name; or "".
+
+    Several of one class are told with its title first.
+    """
+    lines = (cause.counterexample and cause.counterexample.looks_like) or ()
+    named = [NAMED.fullmatch(line) for line in lines]
+    classes = {found[2].partition(" ")[0] for found in named if found}
+    title = titles().get("".join(classes), "") if len(lines) > 1 else ""
+    told = [_sentence(line, found, not title) for line, found in zip(lines, named, strict=True)]
+    first = f"{title} ({classes.pop()} in spec/incidents.md): " if title else ""
+    return f"looks like: {first}{'; or '.join(told)}" if told else ""
+
+
+def _sentence(line: str, named: re.Match[str] | None, sourced: bool) -> str:
+    """The sentence of a known bug before its name, and its source."""
+    if named is None:
+        return line
+    return f"{named[3]} ({named[1]}{f', {named[2]}' * sourced})"
 
 
 def region(certificate: Findings) -> str:

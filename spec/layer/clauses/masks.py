@@ -183,7 +183,11 @@ def layer_causal_flag_equals_causal_mask(layer: Layer, problem: LayerProblem) ->
     "L49",
     over=LayerProblems(hiding=("none",), least=(1, 1, 1, 2)),
     needs={Capability.MASK, Capability.STILL},
-    catches={"takes_a_billion_from_hidden_scores", "gives_hidden_keys_of_float16_minus_30000"},
+    catches={
+        "fills_hidden_scores_with_minus_a_billion",
+        "gives_hidden_keys_of_float16_minus_30000",
+        "takes_a_billion_from_hidden_scores",
+    },
     proof=exactly.the_only_visible_key_has_all_the_weight,
 )
 def the_only_visible_key_has_all_the_weight(layer: Layer, problem: LayerProblem) -> None:
@@ -196,7 +200,6 @@ def the_only_visible_key_has_all_the_weight(layer: Layer, problem: LayerProblem)
     """
     low = moves.outscored(problem)
     flat = moves.asking_nothing(low)
-
     y = layer.forward(low)
 
     equal(y, budgets(flat).y, within=budgets(flat).of_output)

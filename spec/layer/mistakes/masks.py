@@ -92,6 +92,13 @@ def takes_a_billion_from_hidden_scores(s: Array, mask: Mask, padding: Mask) -> A
     return s
 
 
+@wrong("combine", incident="BUG-11", where=f"{WITHOUT_KEYS} or {FAR}")
+def fills_hidden_scores_with_minus_a_billion(s: Array, mask: Mask, padding: Mask) -> Array:
+    """Fills masked scores with -1e9, not -inf: wrong for lower scores and fully masked queries."""
+    s = steps.combine(s, mask, padding)
+    return np.where(np.isneginf(s), s.dtype.type(-1e9), s)
+
+
 @wrong("weigh", incident="BUG-11", dtypes=("float16",))
 def gives_hidden_keys_of_float16_minus_30000(s: Array) -> Array:
     """Fills masked scores with -30000 and zeroes their weights; visible scores may be lower."""
