@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from spec.certification.judging.cause import RAISES, Cause, with_changes
+from spec.certification.judging.cause import Cause, with_changes
 from spec.certification.judging.verdict import Counterexample, Verdict
+from spec.certification.ledger.advice import hints
 from spec.certification.ledger.findings import Findings, grouped
 from spec.clause import section_of
-from spec.features import FORMATS, joined
-from spec.kind import ASKED
-from spec.kinds import kind_of
 from spec.mistake import titles
 from spec.notation import Array
 from spec.written import arrays, options, sizes
@@ -21,13 +19,6 @@ WIDTH = 100
 SHOWN = 3  # counterexamples that are printed where no cause is known
 TALL = 7  # lines: an array that has more is written as a paragraph
 LONG = 2500  # letters: a script that has more is not printed
-SETTLED = ("holds", "deviates", "not offered", "refused")  # outcomes that are no failure
-UNTRAINED = (ASKED["backward"], RAISES)  # what is asked for, and what it does
-INFERENCE = (
-    "If the target is for inference only, declare --convention gradients=none, or let its backward "
-    "pass raise NotImplementedError."
-)
-UNSEEN = "The numbers of results of a wrong dtype were not compared: once it is right, test again."
 NAMED = re.compile(r"(\w+) \((.*?)\): (.*)", re.DOTALL)  # a known bug, its source, its sentence
 NOWHERE = "correct on none of the tested problems"
 DECLARED = re.compile(r'--convention "?([\w-]+)=')
@@ -58,28 +49,6 @@ def _everywhere(cause: Cause) -> str:
     return f"; on all {inside} problems" if wrong and wrong == inside else ""
 
 
-def hints(certificate: Findings, cause: Cause) -> list[str]:
-    """Return the advice on a cause that no change corrects, and on its formats."""
-    known = kind_of(certificate.about).hints.get(joined(cause.features), "")
-    hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else known
-    hint = UNSEEN if cause.failure.endswith("has the wrong dtype") else hint
-    formats = _other_formats(certificate, cause)
-    return [x for x in (hint if not cause.lens else "", formats) if x]
-
-
-def _other_formats(certificate: Findings, cause: Cause) -> str:
-    """How to test the formats in which nothing fails, with the first cause about others; or ""."""
-    alone = (x for x in certificate.causes if len(x.features) == 1)
-    if cause is not next((x for x in alone if x.features[0] in FORMATS), None):
-        return ""
-    held = {v.dtype for v in certificate.verdicts if v.outcome == "holds"}
-    wrong = {v.dtype for v in certificate.verdicts if v.outcome not in SETTLED}
-    fine = [dtype for dtype in certificate.dtypes if dtype in held - wrong]
-    listed, them = ",".join(fine), "it" if len(fine) == 1 else "them"
-    meant = f"If the target is meant for {them} alone, test it with --dtype {listed}."
-    return f"Nothing fails in {' and '.join(fine)}. {meant}" if fine else ""
-
-
 def remedy(cause: Cause) -> str:
     """The change that corrects a cause, or else the known bugs that it looks like; or ""."""
     return cause.lens or likeness(cause)
@@ -103,7 +72,7 @@ def failing(cause: Cause) -> str:
 def likeness(cause: Cause) -> str:
     """The known bugs that a cause looks like, the sentence of each before its name; or "".
 
-    Several of one class are told with its title first.
+    The title of a class stands before several of its bugs.
     """
     lines = (cause.counterexample and cause.counterexample.looks_like) or ()
     named = [NAMED.fullmatch(line) for line in lines]

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from spec.certification.judging.verdict import Verdict
-from spec.certification.ledger.causes import hints, ranges, remedy
+from spec.certification.ledger.advice import hints
+from spec.certification.ledger.causes import ranges, remedy
 from spec.certification.ledger.findings import Findings, blocks, grouped
 from spec.certification.ledger.outcomes import applying
 from spec.certification.ledger.remarks import advice

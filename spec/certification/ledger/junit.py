@@ -14,7 +14,8 @@ from xml.etree.ElementTree import Element, SubElement
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.edition import OURS, THEIRS
 from spec.certification.judging.verdict import Counterexample, Verdict
-from spec.certification.ledger.causes import hints, remedy
+from spec.certification.ledger.advice import hints
+from spec.certification.ledger.causes import remedy
 from spec.certification.ledger.findings import Findings
 from spec.certification.ledger.outcomes import outcome
 from spec.certification.ledger.remarks import advice
