@@ -4,6 +4,7 @@ A backward pass adds a_ij dlse_i in a single line. Only losses that depend on th
 merges of partial results, show that the line is missing or wrong.
 """
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -37,7 +38,7 @@ def adds_the_cotangent_of_lse_to_the_row_term(ds: Array, seen: Pass) -> Array:
 @wrong("learn", incident="plausible", where=BACK)
 def learns_lse_in_base_two(ds: Array, seen: Pass) -> Array:
     """Multiplies dlse by log2(e), as if the log-sum-exp were returned in base two."""
-    return ds + (learn(ds, seen) - ds) * np.log2(np.e)
+    return ds + (learn(ds, seen) - ds) * math.log2(math.e)
 
 
 @wrong("learn", incident="plausible", where=f"{BACK} and M > 1")

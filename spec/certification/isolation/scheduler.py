@@ -21,12 +21,13 @@ def connected(address: str | None) -> Iterator[Executor | None]:
         yield None
         return
     try:
-        from distributed import Client
+        import distributed
     except ImportError:
         needed = f"--scheduler {address}: `distributed` is needed, which is not installed"
         raise Unsuitable(f"{needed} (pip install distributed)") from None
     try:
-        client = Client(address, timeout=SECONDS, set_as_default=False)
+        connect: Any = distributed.Client  # where it is installed, mypy finds no types in it
+        client = connect(address, timeout=SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError, ImportError) as error:
         reason = f"{type(error).__name__}: {first_line(error)}"
         raise Unsuitable(f"--scheduler {address}: no scheduler answers there ({reason})") from None

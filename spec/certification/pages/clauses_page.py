@@ -72,6 +72,6 @@ def _chapter(about: str, clauses: Mapping[str, Clause]) -> list[Part]:
     ours = [clause for clause in clauses.values() if clause.about == about]
     found = grouped((clause.check.__module__, Entry(clause)) for clause in ours)
     return [
-        (ranges(x.clause.number for x in entries), heading(module), entries)
+        (ranges([x.clause.number for x in entries]), heading(module), entries)
         for module, entries in found.items()
     ]
