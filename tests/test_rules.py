@@ -16,6 +16,7 @@ from tests.walked import ROOT, circles, graph, imports, lines, modules, parsed, 
 
 MODULES = modules("spec")
 ENGINE = modules("spec/certification")
+MARKS = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
 NAMED = re.compile(r"(torch|jax|jaxlib)([.:][\w.:]*)?")  # a library, or something that it has
 
 CIRCLES: Mapping[frozenset[str], str] = {
@@ -122,6 +123,13 @@ def test_processes_are_started_and_text_is_run_where_that_is_meant() -> None:
 def test_no_module_is_long() -> None:
     assert long(ROOT, *FOLDERS) == {*LONG}
     assert not [path.name for path in ROOT.glob("*.py") if lines(path) > LINES]
+
+
+def test_no_file_has_the_marks_of_a_merge() -> None:
+    """Nothing else reads a page that a merge left half done."""
+    paths = (path for kind in ("md", "toml", "py") for path in ROOT.glob(f"[!.]*/**/*.{kind}"))
+    texts = {path: path.read_text(encoding="utf-8") for path in (*paths, *ROOT.glob("*.md"))}
+    assert [str(x) for x, text in texts.items() if MARKS.search(text)] == []
 
 
 def test_no_module_has_many_imports() -> None:
