@@ -10,6 +10,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal
 
@@ -69,6 +70,11 @@ class Clause:
     def section(self) -> str:
         """The letter of the section, with which the number begins."""
         return section_of(self.number)
+
+    @property
+    def heading(self) -> str:
+        """The heading of the section: the first line of the module's docstring."""
+        return (import_module(self.check.__module__).__doc__ or "").partition("\n")[0]
 
     @property
     def sentence(self) -> str:

@@ -106,7 +106,7 @@ def test_the_cells_of_the_notebook_run_in_order() -> None:
         ">certified (quick)</strong>",
         "<strong>attend_wrongly</strong>",
         "not certified, for 1 cause",
-        "looks like: Divides scores by D instead of its square root.",
+        "Divides scores by D instead of its square root.",
         "elements are wrong; the worst is at",
         "is_causal",
     ):

@@ -4,7 +4,6 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 
 from spec.backends import Unsuitable
@@ -73,7 +72,7 @@ def matching(clauses: Mapping[str, Clause], words: str) -> str:
 def _title(clause: Clause) -> str:
     """The name, the claim, and the heading of the section."""
     words = clause.name.replace("_", " ")
-    return f"{words} {clause.sentence} {heading(clause.check.__module__)}"
+    return f"{words} {clause.sentence} {clause.heading}"
 
 
 def _text(clause: Clause) -> str:
@@ -103,19 +102,14 @@ def markdown(clauses: Mapping[str, Clause]) -> str:
             if clause.about == about:
                 sections.setdefault(clause.check.__module__, []).append(clause)
         lines += ["", f"## {kind.noun[0].upper()}{kind.noun[1:]}"]
-        for module, found in sections.items():
-            lines += ["", *_section(module, found)]
+        for found in sections.values():
+            lines += ["", *_section(found)]
     return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
 
 
-def heading(module: str) -> str:
-    """The heading of a module's clauses: the first line of its docstring."""
-    return (import_module(module).__doc__ or "").partition("\n")[0]
-
-
-def _section(module: str, clauses: list[Clause]) -> Iterator[str]:
-    """The clauses of one module, in a row, under its first line."""
-    yield f"**{heading(module)}**"
+def _section(clauses: list[Clause]) -> Iterator[str]:
+    """The clauses of one module, in a row, under its heading."""
+    yield f"**{clauses[0].heading}**"
     yield from ("", "| | claim | evidence | rejects |", "|---|---|---|---|")
     for clause in clauses:
         grade = "checked" if clause.proof is None else SHORT[clause.proof.grade]

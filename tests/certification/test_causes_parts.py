@@ -152,6 +152,9 @@ class Lens(Mending):
     def others(self) -> Iterator[tuple[str, "Mending"]]:
         yield "right under a convention", self
 
+    def follows(self, _: "Mending") -> bool:
+        return False
+
     def raw(self) -> Any:
         return "the target"
 

@@ -107,7 +107,7 @@ def test_each_printed_script_runs_alone_and_passes_once_its_fault_is_mended(
         ({"A1": ("not offered", "not offered")}, "0 of 1 apply"),
         (
             {"A1": ("holds", "violated"), "A2": ("refused", "holds"), "A3": ("refused",) * 2},
-            "3 of 3 apply: 1 passes, 1 fails, in 1 the target raised an exception",
+            "3 of 3 apply: 1 passes, 1 fails, the target raised in 1",
         ),
         (
             {"A1": ("blocked", "violated"), "A2": ("holds", "not offered"), "A3": ("holds",) * 2},

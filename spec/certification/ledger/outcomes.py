@@ -20,7 +20,7 @@ class Said(NamedTuple):
 
 
 RECOMMENDED = " (recommended only)"
-RAISED = "in {} the target raised an exception"
+RAISED = "the target raised in {}"
 SAID = {
     "violated": Said("failed", "{} fails", "{} fail"),
     "violated should": Said(

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from spec.certification.contents import heading
 from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.findings import grouped
 from spec.certification.pages.formulas import formula
@@ -72,6 +71,6 @@ def _chapter(about: str, clauses: Mapping[str, Clause]) -> list[Part]:
     ours = [clause for clause in clauses.values() if clause.about == about]
     found = grouped((clause.check.__module__, Entry(clause)) for clause in ours)
     return [
-        (ranges([x.clause.number for x in entries]), heading(module), entries)
-        for module, entries in found.items()
+        (ranges([x.clause.number for x in entries]), entries[0].clause.heading, entries)
+        for entries in found.values()
     ]

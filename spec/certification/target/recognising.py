@@ -29,7 +29,7 @@ class Recognised:
 
     choices: those that it follows, by name. costly: a line for each one that would correct some
     problems and break others which pass. everywhere: the names of those that show in plain problems
-    already, and so in nearly all others.
+    already, and so in nearly all others; they change which problems the target can get.
     """
 
     choices: Mapping[str, str] = field(default_factory=dict)
@@ -65,14 +65,20 @@ def recognised(raw: Subject, dtype: str, declared: Mapping[str, str], guard: Gua
         fixed, spoiled = changed({worst: found[worst]})
         line = _cost(f"{worst}={found[worst]}", fixed, spoiled or lost)
         costly[worst, found[worst]] = line
-    return Recognised(found, tuple(costly.values()), _plain(raw, found, dtype))
+    return Recognised(found, tuple(costly.values()), _everywhere(raw, found, dtype))
 
 
-def _plain(raw: Subject, names: Iterable[str], dtype: str) -> frozenset[str]:
-    """The conventions that are told by problems of the basic case."""
+def _everywhere(raw: Subject, found: Mapping[str, str], dtype: str) -> frozenset[str]:
+    """The conventions that show in the basic case and change which problems the target can get.
+
+    One that only widens bounds, as for products in TF32, changes no problem.
+    """
     kind = kind_of(raw.about)
     usual, telling = raw.kinds_of(kind.core(dtype)), kind.telling(dtype)
-    return frozenset(n for n in names if all(raw.kinds_of(x) <= usual for x in telling[n]))
+    plain = {n: x for n, x in found.items() if all(raw.kinds_of(p) <= usual for p in telling[n])}
+    before = kind.under(raw, raw.chosen).answers
+    seen = {n: kind.under(raw, {**raw.chosen, n: x}).answers for n, x in plain.items()}
+    return frozenset(n for n, answers in seen.items() if answers != before)
 
 
 def _fitting(
