@@ -105,6 +105,7 @@ def test_each_printed_script_runs_alone_and_passes_once_its_fault_is_mended(
     [
         ({"A1": ("holds", "holds")}, "1 of 1 applies: 1 passes"),
         ({"A1": ("not offered", "not offered")}, "0 of 1 apply"),
+        ({"A1": ("blocked", "blocked"), "A2": ("blocked", "blocked")}, "none of 2 was run"),
         (
             {"A1": ("holds", "violated"), "A2": ("refused", "holds"), "A3": ("refused",) * 2},
             "3 of 3 apply: 1 passes, 1 fails, the target raised in 1",

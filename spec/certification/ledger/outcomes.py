@@ -66,6 +66,8 @@ def applying(certificate: Findings) -> str:
     found = grouped((v.clause, outcome(v)) for v in certificate.verdicts)
     worst = Counter(next((x for x in GRAVEST if x in met), "") for met in found.values())
     apply = len(found) - worst.pop("", 0)
+    if worst["blocked"] == len(found) > 1:
+        return f"none of {len(found)} was run"
     first = f"{apply} of {len(found)} {'applies' if apply == 1 else 'apply'}"
     if worst["holds"] == apply > 1:
         return f"{first}: all of them pass"
