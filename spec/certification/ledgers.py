@@ -13,7 +13,7 @@ Its certificates, in short, are files in the folder of the same name: `torch.tom
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from spec.certification.settings import Request
 from spec.certification.several import GRAVITY, table
 
 HEAD = ("target", "verdict", "changes", "seconds")
+PATIENCE = 600.0  # seconds for causes: what is recorded must not depend on the machine's speed
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def held(paths: Sequence[str], only: Sequence[str], record: bool) -> int:
 def _held(entry: Entry, record: bool) -> tuple[int, tuple[str, ...]]:
     """The exit code and the row of a target, after its changes are printed."""
     try:
-        found = certified(entry.request, sys.stderr)
+        found = _patiently(entry.request)
     except Unsuitable as reason:
         return 2, (entry.name, f"error: {reason}")
     if stopped := next((v.message for v in found.verdicts if v.outcome == "blocked"), ""):
@@ -152,6 +153,13 @@ def _held(entry: Entry, record: bool) -> tuple[int, tuple[str, ...]]:
         print(f"{entry.name}: {line}", flush=True)
     figures = (str(len(lines)), f"{found.timings['total']:.1f}")
     return 1 if lines else 0, (entry.name, in_short(found), *figures)
+
+
+def _patiently(request: Request) -> Certificate:
+    """The certificate of a request, found with time enough for all causes. Raises Unsuitable."""
+    seconds = max(PATIENCE, request.thoroughness.diagnosis)
+    found = certified(replace(request, diagnosis_timeout=seconds), sys.stderr)
+    return replace(found, command=request.command())
 
 
 def _library(written: Any, place: str) -> str:

@@ -140,11 +140,15 @@ class Request:
 
     @property
     def thoroughness(self) -> Profile:
-        """The profile, with this request's seconds for a call and for causes."""
+        """The profile, with this request's seconds for a call and for causes.
+
+        More time for causes is also more time for small examples, by the same factor.
+        """
         profile = PROFILES[self.profile]
         patience = self.call_timeout or profile.patience
         diagnosis = self.diagnosis_timeout or profile.diagnosis
-        return replace(profile, patience=patience, diagnosis=diagnosis)
+        reduction = profile.reduction * max(1.0, diagnosis / profile.diagnosis)
+        return replace(profile, patience=patience, diagnosis=diagnosis, reduction=reduction)
 
     @property
     def asked(self) -> Mapping[str, Any]:
