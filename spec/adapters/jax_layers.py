@@ -111,7 +111,7 @@ class Plugged:
     ) -> tuple[Array, Array | None]:
         """y (B, N, A), and the weights of each head (B, H, N, M) if they are requested."""
         if inputs[0].ndim != 3:
-            raise ValueError("texts come in a batch")
+            raise ValueError("sequences come in a batch")
         run = partial(type(self).run, self.heads, asked, _seen(self.heads, mask, padding))
         arrays = (jnp.asarray(x) for x in inputs)
         y, self.back, a = jax.vjp(run, self.state, *arrays, has_aux=True)
@@ -177,7 +177,7 @@ def _seen(heads: int, mask: Array | None, padding: Array | None) -> Any:
     if padding is not None:
         found.append(padding[:, None, None, :])
     if any(x.dtype != bool for x in found):
-        raise ValueError("there is no mask of numbers to add")
+        raise ValueError("the layer takes no additive mask")
     return None if not found else jnp.asarray(~np.logical_or.reduce(np.broadcast_arrays(*found)))
 
 

@@ -87,12 +87,12 @@ def test_the_first_cause_is_written_before_the_report(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("cost", "words"),
     [
-        (Cost(1, 80, 80, 0.25), "compiles about 80 programs; testing takes about 20 s"),
+        (Cost(1, 80, 80, 0.25), "compiles about 80 programs; testing takes about 20 s, and with"),
         (Cost(2, 120, 80, 0.0), "120 programs for 2 dtypes (for one, as with --dtype float32: 80)"),
         (
             Cost(4, 200, 80, 1.0),
-            "200 programs for 4 dtypes; testing takes about 3 min (for one, as "
-            "with --dtype float32: 80, 80 s)",
+            "200 programs for 4 dtypes; testing takes about 3 min, and with a search for causes "
+            "up to three times as long (for one, as with --dtype float32: 80, 80 s)",
         ),
     ],
 )

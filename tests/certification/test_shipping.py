@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spec.certification.target.recorded import recorded
-from spec.certification.target.shipping import FILE
+from spec.certification.target.recorded import CLASSES, recorded
 from tests.certification import here
 from tests.shell import run
 
@@ -154,8 +153,8 @@ def test_a_layer_of_jax_without_an_adapter_is_told_how_to_write_one() -> None:
 
 
 def test_every_class_has_an_adapter_that_is_recorded_and_names_the_class() -> None:
-    targets, folder = {x.target for x in recorded()}, FILE.parent
-    for known, target in json.loads(FILE.read_text(encoding="utf-8")).items():
+    targets, folder = {x.target for x in recorded()}, CLASSES.parent
+    for known, target in json.loads(CLASSES.read_text(encoding="utf-8")).items():
         assert target in targets, known
         module, _, name = target.removeprefix(".adapters.").partition(":")
         text = (folder / f"{module}.py").read_text(encoding="utf-8")

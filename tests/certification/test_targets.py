@@ -55,6 +55,8 @@ def test_words_choose_targets():
     heading, line = done.stdout.splitlines()
     assert heading == "transformers 5.24.0"
     assert LLAMA in line
+    (line,) = run("targets", "GPT2Attention").stdout.splitlines()[1:]  # the class of an adapter
+    assert "transformers_layers:Turned" in line
     done = run("targets", "llama", "@#")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
     assert done.stderr == "error: no target has 'llama @#': `attention-spec targets` lists all\n"

@@ -12,7 +12,7 @@ PROGRAM = """\
 import numpy as np
 
 class Store:
-    def append(self, query, key, value):
+    def grow(self, query, key, value):
         return query
 
 class Layer:
@@ -36,6 +36,17 @@ def test_a_class_that_is_never_called_is_no_layer(tmp_path: Path) -> None:
     assert "Store has neither forward nor __call__" in said
     assert "a cache has extend(query, key, value)" in said
     assert "--description" not in said
+
+
+def test_a_cache_that_only_stores_is_told_how_it_is_tested(tmp_path: Path) -> None:
+    (tmp_path / "stores.py").write_text(
+        "class Store:\n    def update(self, key, value):\n        return key, value\n"
+    )
+    said = refused(tmp_path, "stores.py:Store")
+    assert said == (
+        "error: Store stores keys and values (update): write a class with "
+        "extend(query, key, value) around it: docs/cache.md has one\n"
+    )
 
 
 @pytest.mark.torch

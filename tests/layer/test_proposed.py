@@ -131,10 +131,13 @@ def described(text: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("masked", "line"),
     [
-        ("s.masked_fill(mask == 0, -torch.inf)", 'mask = "seen (N, M)"'),
-        ("s.masked_fill(mask, -torch.inf)", 'mask = "hidden (N, M)"'),
-        ("s + mask[:, None]", 'mask = "added (B, N, M)"'),
-        ("s.masked_fill(mask[:, None, None], -torch.inf)", 'mask = "hidden (B, M)"'),
+        ("s.masked_fill(mask == 0, -torch.inf)", 'mask = "seen (N, M)"  # True may attend'),
+        ("s.masked_fill(mask, -torch.inf)", 'mask = "hidden (N, M)"  # True masks out'),
+        ("s + mask[:, None]", 'mask = "added (B, N, M)"  # added to the scores'),
+        (
+            "s.masked_fill(mask[:, None, None], -torch.inf)",
+            'mask = "hidden (B, M)"  # True masks out',
+        ),
     ],
 )
 def test_masks_and_dropout_are_proposed_as_calls_show_them(

@@ -26,8 +26,8 @@ def hints(certificate: Findings, cause: Cause) -> list[str]:
 
 def _other_formats(certificate: Findings, cause: Cause) -> str:
     """How to test the formats in which nothing fails, with the first cause about others; or ""."""
-    alone = (x for x in certificate.causes if len(x.features) == 1)
-    if cause is not next((x for x in alone if x.features[0] in FORMATS), None):
+    alone = (x for x in certificate.causes if {*FORMATS} & {*x.features})
+    if cause is not next(alone, None):
         return ""
     held = {v.dtype for v in certificate.verdicts if v.outcome == "holds"}
     wrong = {v.dtype for v in certificate.verdicts if v.outcome not in SETTLED}

@@ -57,9 +57,9 @@ def remedy(cause: Cause) -> str:
 def otherwise(certificate: Findings, cause: Cause) -> str:
     """The choices that the specification expects, where conventions correct a cause."""
     chosen = certificate.conventions
-    named = (x for x in DECLARED.findall(cause.lens) if x in chosen)
-    told = " and ".join(f"{name}={chosen[name]}" for name in named)
-    return f"; otherwise {told} is expected" if told else ""
+    told = [f"{x}={chosen[x]}" for x in DECLARED.findall(cause.lens) if x in chosen]
+    verb = "is" if len(told) == 1 else "are"
+    return f"; otherwise {' and '.join(told)} {verb} expected" if told else ""
 
 
 def failing(cause: Cause) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+CAUSES = "with a search for causes up to three times as long"
+
 
 class Cost(NamedTuple):
     """The cost of testing a target that compiles, as planned.
@@ -21,7 +23,8 @@ class Cost(NamedTuple):
         """Programs and time, and the same for a single dtype."""
         words = f"compiles about {self.programs:.0f} programs"
         words += f" for {self.formats} dtypes" * (self.formats > 1)
-        words += f"; testing takes about {self._time(self.programs)}" * (self.seconds > 0)
+        if self.seconds > 0:
+            words += f"; testing takes about {self._time(self.programs)}, and {CAUSES}"
         if self.formats == 1:
             return words
         alone = f"{self.one:.0f}" + f", {self._time(self.one)}" * (self.seconds > 0)

@@ -5,7 +5,7 @@ this package. The file is written by `python -m tests.recorded`.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ from spec.backends import Unsuitable
 from spec.certification.starting import COMMAND, NAME
 
 FILE = Path(__file__).resolve().parents[2] / "targets.json"
+CLASSES = FILE.parent / "adapters" / "classes.json"
 WIDTH = 110  # characters, at most, that say in a note where a target is correct
 
 
@@ -104,8 +105,16 @@ def described(*targets: str) -> str:
     return "".join(f"described in this package: --description {name}" for name in [*names][:1])
 
 
+@cache
+def adapters() -> Mapping[str, str]:
+    """The adapters of this package by the classes that they are for, `package:Class`."""
+    found: dict[str, str] = json.loads(CLASSES.read_text(encoding="utf-8"))
+    return found
+
+
 def _searched(row: Recorded) -> str:
-    return f"{row.library} {row.version} {row.verdict} {row.arguments}".lower()
+    adapted = " ".join(x for x, adapter in adapters().items() if adapter == row.target)
+    return f"{row.library} {row.version} {row.verdict} {row.arguments} {adapted}".lower()
 
 
 def _lines(rows: Sequence[Recorded]) -> Iterator[str]:

@@ -5,9 +5,7 @@ is one from which the class is imported, or a parent of the module that defines 
 """
 
 import inspect
-import json
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +13,10 @@ from spec.backends import Unsuitable
 from spec.backends.library import INDENT
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, NAME
-from spec.certification.target.recorded import Recorded, recorded
+from spec.certification.target.recorded import Recorded, adapters, recorded
 from spec.kind import Kind
 
-FILE = Path(__file__).resolve().parents[2] / "adapters" / "classes.json"
 ADAPTED = "an adapter of this package tests"
-
-
-@cache
-def classes() -> dict[str, str]:
-    """The adapters, by the classes that they are for."""
-    found: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))
-    return found
 
 
 def read(kind: Kind, description: str, found: Any, origin: str) -> Mapping[str, Any]:
@@ -101,7 +91,7 @@ def _misused(description: str, found: Any, origin: str) -> str:
 def _adapted(home: str) -> str:
     """The adapter of a class that stands in a module, and the command; "" if there is none."""
     module, _, name = home.partition(":")
-    for written, target in classes().items():
+    for written, target in adapters().items():
         package, _, known = written.partition(":")
         if name == known and f"{module}.".startswith(f"{package}."):
             return f"{ADAPTED} {name}: {_command([x for x in recorded() if x.target == target])}"
@@ -110,7 +100,7 @@ def _adapted(home: str) -> str:
 
 def adapts(origin: str) -> str:
     """A line that names the class of a library which an adapter of this package tests, or ""."""
-    known = [x for x, target in classes().items() if f"{NAME}{target}" == origin]
+    known = [x for x, target in adapters().items() if f"{NAME}{target}" == origin]
     return f"{origin.rpartition(':')[2]} is an adapter of {' and '.join(known)}" if known else ""
 
 

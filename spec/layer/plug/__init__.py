@@ -14,6 +14,7 @@ from spec.layer.plug.options import ADVICE
 from spec.layer.record import SIZED, Layer
 from spec.subject import not_offered
 
+STORING = ("update", "append")  # methods of caches that leave the attending to the model
 LAYERED = ("torch", "numpy")  # the libraries that a layer may be written in
 
 
@@ -108,5 +109,8 @@ def _called(build: Any) -> None:
         how = f"name a function that calls {build.__name__}.apply(query, key, value)"
         raise Unsuitable(f"{build.__name__} is a torch.autograd.Function: {how}")
     if not any("forward" in vars(x) or "__call__" in vars(x) for x in build.__mro__):
+        if stores := next((x for x in STORING if hasattr(build, x)), ""):
+            how = "write a class with extend(query, key, value) around it: docs/cache.md has one"
+            raise Unsuitable(f"{build.__name__} stores keys and values ({stores}): {how}")
         others = "a layer has one of them, a cache has extend(query, key, value) (docs/cache.md)"
         raise Unsuitable(f"{build.__name__} has neither forward nor __call__: {others}")

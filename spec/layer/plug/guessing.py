@@ -30,6 +30,7 @@ CALLED = {
     "v": "v|value|values",
     "o": "o|out|output|proj|dense",
 }
+MEANS = {"seen": "True may attend", "hidden": "True masks out", "added": "added to the scores"}
 WORD = r"(?:^|[\W_]|(?<=[wb]))(?:{})(?:$|[\W_])"  # w_q, wq, query_weight
 
 
@@ -137,7 +138,7 @@ def _masks(wrapped: Any, problem: LayerProblem, call: Parameters) -> list[str]:
     """The lines for the masks of a call: as they were seen to act, or to be looked up."""
     names = [name for name in OTHER_MASKS if name in call]
     found = {name: meaning(wrapped, problem, name) for name in names}
-    lines = [f'{name} = "{text}"' for name, text in found.items() if text]
+    lines = [f'{name} = "{x}"  # {MEANS[x.split()[0]]}' for name, x in found.items() if x]
     other = [f"# {x} = ...  # what it means: docs/layer.md" for x in names if not found[x]]
     return [*other, *["[masks]"] * bool(lines), *lines]
 
