@@ -37,7 +37,7 @@ def test_masks_of_one_kind_are_to_be_declared(target: Any, mask: str) -> None:
 
 
 def in_float32(query: Any, key: Any, value: Any) -> Any:
-    """Attention whose result is float32, whatever it is asked in."""
+    """Attention that returns float32 for inputs of any dtype."""
     return dense(*(x.astype(np.float32) for x in (query, key, value)))
 
 

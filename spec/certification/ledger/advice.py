@@ -7,7 +7,7 @@ from spec.kind import ASKED
 from spec.kinds import kind_of
 
 SETTLED = ("holds", "deviates", "not offered", "refused")  # outcomes that are no failure
-UNTRAINED = (ASKED["backward"], RAISES)  # what is asked for, and what it does
+UNTRAINED = (ASKED["backward"], RAISES)  # the result, and how it fails
 INFERENCE = (
     "If the target is for inference only, declare --convention gradients=none, or let its backward "
     "pass raise NotImplementedError."
