@@ -88,6 +88,14 @@ class Clause:
         return "\n".join(line.strip() for part in second for line in part.splitlines())
 
     @property
+    def reasons(self) -> Iterator[tuple[bool, str]]:
+        """The paragraphs of the reason: whether it is a formula, and its lines without indent."""
+        for paragraph in self._paragraphs()[2:]:
+            lines = paragraph.splitlines()
+            symbolic = all(line.startswith("    ") for line in lines)
+            yield symbolic, "\n".join(line.strip() for line in lines)
+
+    @property
     def text(self) -> str:
         """The whole docstring, its formula indented."""
         sentence, _, *why = (*self._paragraphs(), "")

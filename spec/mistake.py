@@ -27,12 +27,13 @@ Force = Literal["must", "should"]
 Decorator = Callable[[Callable[..., Any]], Any]
 PLAUSIBLE = "plausible"  # the incident of a known bug that nobody has reported
 Steps = Any  # the steps of a program by name, a dataclass of functions
+INCIDENTS = Path(__file__).parent / "incidents.md"
 
 
 @cache
 def titles() -> Mapping[str, str]:
     """The titles of the classes of known bugs, and of published systems that had some."""
-    text = (Path(__file__).parent / "incidents.md").read_text(encoding="utf-8")
+    text = INCIDENTS.read_text(encoding="utf-8")
     return dict(re.findall(r'^### <a id="([\w-]+)"></a>\1:? (.+)$', text, re.MULTILINE))
 
 

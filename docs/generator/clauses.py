@@ -101,14 +101,8 @@ def _summary(clause: Clause, here: str) -> str:
 
 def _reason(clause: Clause) -> Iterator[str]:
     """Why it holds: the rest of the docstring."""
-    rest = inspect.cleandoc(clause.check.__doc__ or "").split("\n\n")[2:]
-    if rest:
-        yield "## Why it holds"
-        for paragraph in rest:
-            lines = paragraph.splitlines()
-            formula = all(line.startswith("    ") for line in lines)
-            text = "\n".join(line.strip() for line in lines)
-            yield mathematics(text) if formula else prose(text)
+    found = [mathematics(x) if symbolic else prose(x) for symbolic, x in clause.reasons]
+    yield from ["## Why it holds", *found] if found else []
 
 
 def _evidence(clause: Clause) -> str:

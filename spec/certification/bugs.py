@@ -2,15 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 from spec.backends import Unsuitable
 from spec.clause import Clause
 from spec.kinds import KINDS
-from spec.mistake import Mistake
+from spec.mistake import INCIDENTS, Mistake, titles
 
-INCIDENTS = Path(__file__).resolve().parents[1] / "incidents.md"
-ENTRY = re.compile(r'^### <a id="([\w-]+)"></a>\1:? (.+?)\n.*?^- Known bugs:(.*?)$', re.M | re.S)
+NONE = r'^### <a id="{}">.*?^- Known bugs:.*?\. (.*?)$'  # why a class has none
 LINK = re.compile(r"\[([^]]+)\]\([^)]*\)")
 NUMBERED = re.compile(r"bug-?0*(\d+)", re.IGNORECASE)
 
@@ -24,18 +22,23 @@ def bugs(word: str) -> tuple[str, tuple[Named, ...]] | None:
     """
     number = NUMBERED.fullmatch(word)
     name = f"BUG-{number[1]:0>2}" if number else word
-    classes = {x[1]: x for x in ENTRY.finditer(INCIDENTS.read_text(encoding="utf-8"))}
-    if name in classes:
+    if title := titles().get(name):
         found = tuple(x for x in _all() if x[1].incident == name)
         if not found:
-            reason = LINK.sub(r"\1", classes[name][3].partition(". ")[2])
-            raise Unsuitable(f"{name} ({classes[name][2]}) lists no known bugs. {reason}")
-        return f"{name}: {classes[name][2]}", found
+            raise Unsuitable(f"{name} ({title}) lists no known bugs. {_reason(name)}")
+        return f"{name}: {title}", found
     if number:
-        last = max(x for x in classes if x.startswith("BUG-"))
+        last = max(x for x in titles() if x.startswith("BUG-"))
         raise Unsuitable(f"unknown class of bugs {word!r}: there are BUG-01 to {last}")
     found = tuple(x for x in _all() if x[1].name == name)
     return (found[0][1].line, found) if found else None
+
+
+def _reason(name: str) -> str:
+    """The sentence of a class that says why it has no known bugs; "" if none does."""
+    text = INCIDENTS.read_text(encoding="utf-8")
+    found = re.search(NONE.format(name), text, re.MULTILINE | re.DOTALL)
+    return LINK.sub(r"\1", found[1]) if found else ""
 
 
 def _all() -> Iterator[Named]:

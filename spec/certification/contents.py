@@ -8,6 +8,7 @@ from pathlib import Path
 
 from spec.backends import Unsuitable
 from spec.certification.bugs import bugs, rejecting
+from spec.certification.ledger.findings import grouped
 from spec.certification.settings import selected
 from spec.clause import Clause
 from spec.kinds import KINDS, kind_of
@@ -97,10 +98,8 @@ def markdown(clauses: Mapping[str, Clause]) -> str:
     """A page for the folder `spec`: the clauses by kind and section, each with a link to it."""
     lines = [PAGE.format(count=len(clauses), kinds=len(KINDS), version=CURRENT)]
     for about, kind in KINDS.items():
-        sections: dict[str, list[Clause]] = {}
-        for clause in clauses.values():
-            if clause.about == about:
-                sections.setdefault(clause.check.__module__, []).append(clause)
+        ours = [clause for clause in clauses.values() if clause.about == about]
+        sections = grouped((clause.check.__module__, clause) for clause in ours)
         lines += ["", f"## {kind.noun[0].upper()}{kind.noun[1:]}"]
         for found in sections.values():
             lines += ["", *_section(found)]

@@ -22,7 +22,7 @@ STYLES = (  # of a report, and of errors
     (r"(?m)^(deviates|unsupported|not supported|not tested|sometimes raises)\b", DOUBTFUL),
     (r"(?m)^correct (on|when)\b.*$", "green"),
     (r"--[a-z]+(-[a-z]+)*( [a-z0-9-]+=[a-z0-9.-]+)?", ADVICE),
-    (r"(?m)^(error|interrupted)\b", BAD),
+    (r"(?m)^error\b", BAD),
     (r"(?m)^note\b", ADVICE),
 )
 

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from spec.certification.terminal import show
+from tests.certification.test_progress import Terminal
 from tests.shell import environment
 
 pty = pytest.importorskip("pty")  # where there are such terminals
@@ -22,11 +23,6 @@ A agreement     6/8, 2 failed
 1. correct with --convention causal=bottom-right
 
 correct on all other problems: all 64 clauses pass there"""
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture(autouse=True)

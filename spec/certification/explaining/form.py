@@ -1,5 +1,7 @@
 """A failure as a call that returns an array of another dtype than was wanted."""
 
+from itertools import product
+
 from spec.backends.library import Library
 from spec.backends.results import WrongDtype
 from spec.certification.explaining.again import Caller
@@ -16,16 +18,16 @@ def of_another_dtype(
 
     most: calls that lead to it.
     """
-    for place, call in [*enumerate(tape.calls)][-1:]:
-        for part, x in parts(library, call.answer):
-            if library.dtype_of(x) != violation.got:
-                continue
-            want = str(x.dtype).replace(violation.got, violation.want)
-            for needed in (few for few in tape.leading(place) if len(few) <= most):
-                again = part_of(caller.again(tape, needed)[0], part)
-                if library.dtype_of(again) == violation.got:
-                    lines, call_text, _ = caller.written(tape, needed)
-                    got = f"got = str({said(call_text, part)}.dtype)"
-                    end = [f"want = {want!r}", PRINT, "raise SystemExit(got != want)"]
-                    return [*lines, got, *end]
+    if not tape.calls:
+        return []
+    found = parts(library, tape.calls[-1].answer)
+    few = [x for x in tape.leading(len(tape.calls) - 1) if len(x) <= most]
+    wrong = [(part, x) for part, x in found if library.dtype_of(x) == violation.got]
+    for (part, x), needed in product(wrong, few):
+        again = part_of(caller.again(tape, needed)[0], part)
+        if library.dtype_of(again) == violation.got:
+            lines, call_text, _ = caller.written(tape, needed)
+            got = f"got = str({said(call_text, part)}.dtype)"
+            want = f"want = {str(x.dtype).replace(violation.got, violation.want)!r}"
+            return [*lines, got, want, PRINT, "raise SystemExit(got != want)"]
     return []

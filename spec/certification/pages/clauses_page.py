@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from spec.certification.ledger.causes import ranges
@@ -21,21 +21,6 @@ class Entry:
     """A clause as the page shows it."""
 
     clause: Clause
-
-    @property
-    def formula(self) -> str:
-        """The formula as HTML."""
-        return formula(self.clause.formula)
-
-    @property
-    def reasons(self) -> Iterator[tuple[str, str]]:
-        """The paragraphs of the reason: each a text, or else a formula as HTML."""
-        for paragraph in inspect.cleandoc(self.clause.check.__doc__ or "").split("\n\n")[2:]:
-            lines = paragraph.splitlines()
-            if all(line.startswith("    ") for line in lines):
-                yield "", formula("\n".join(line.strip() for line in lines))
-            else:
-                yield " ".join(line.strip() for line in lines), ""
 
     @property
     def bugs(self) -> list[Mistake]:
@@ -62,6 +47,7 @@ def clauses_page(clauses: Mapping[str, Clause]) -> str:
         "clauses.html",
         count=len(clauses),
         version=CURRENT,
+        formula=formula,
         kinds=[(about, KINDS[about].noun, found) for about, found in kinds if found],
     )
 

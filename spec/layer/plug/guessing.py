@@ -37,7 +37,7 @@ WORD = r"(?:^|[\W_]|(?<=[wb]))(?:{})(?:$|[\W_])"  # w_q, wq, query_weight
 def undescribed(wrapped: Any, layer: Any, problem: LayerProblem) -> str:
     """That a layer has no state_dict, and what to write in a description of its attributes."""
     if lines := _lines(wrapped, layer, problem, _arrays(layer)):
-        return f"it has no state_dict; {_saved(lines)}"
+        return f"it has no state_dict; {saved(lines)}"
     return "it has no state_dict; name its attributes under [names] in a --description FILE"
 
 
@@ -48,7 +48,7 @@ def instead(
     names: Names = wrapped.told.in_full
     if names is TORCH and not there.keys() & {"in_proj_weight", *APART}:
         lines = _lines(wrapped, layer, problem, there.items())
-        return f"; {_saved(lines)}" if lines else ""
+        return f"; {saved(lines)}" if lines else ""
     p = problem.parameters.named()
     for name, shape in there.items():
         parts = parts_of(names.get(name, ""))
@@ -60,8 +60,8 @@ def instead(
     return ""
 
 
-def _saved(lines: Iterable[str]) -> str:
-    """What to do with the lines of a description."""
+def saved(lines: Iterable[str]) -> str:
+    """The lines of a description, after the advice to save them and to name the file."""
     said = "save these lines as layer.toml, and add --description layer.toml:"
     return INDENT.join([said, *lines])
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from spec.backends.library import INDENT, first_line
+from spec.backends.library import first_line
 from spec.backends.results import WrongArray
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.described import Description, Form, described, placed
+from spec.layer.plug.guessing import saved
 from spec.layer.plug.options import constructed
 from spec.layer.plug.shipped import shipped
 
@@ -45,9 +46,8 @@ def _answers(wrapped: Any, problem: LayerProblem, text: str) -> bool:
 
 def _proposed(kin: str, text: str, error: str) -> str:
     """The description that fits, and what it was made of."""
-    fits = f"the description {kin} fits it with other names: save these lines as layer.toml, and"
-    lines = INDENT.join([f"{fits} add --description layer.toml:", *text.splitlines()])
-    return f"it is not built as torch's layer is ({error}); {lines}"
+    fits = f"the description {kin} fits it with other names: {saved(text.splitlines())}"
+    return f"it is not built as torch's layer is ({error}); {fits}"
 
 
 def _changed(build: Callable[..., Any]) -> Iterator[tuple[str, str]]:
