@@ -8,21 +8,29 @@ A library is imported only when a target needs it. `calling`: how programs take 
 
 import importlib
 from contextlib import suppress
+from typing import Any
 
-from spec.backends.inference import NAMES, inferred
-from spec.backends.library import Library, Unsuitable
+from spec.runner.inference import NAMES, inferred
+from spec.backends.library import Elsewhere, Library, Unsuitable
 from spec.backends.unknown import unknown
 
-__all__ = ["NAMES", "Unsuitable", "inferred", "known", "library", "prepared"]
+__all__ = ["NAMES", "Unsuitable", "inferred", "known", "library", "likely", "prepared"]
 
 
-def library(name: str, device: str = "cpu") -> Library:
-    """The array library `name` on `device`.
+def likely(target: Any) -> tuple[str, ...]:
+    """The libraries that a target may be written for, the likeliest first; never empty."""
+    return target.libraries if isinstance(target, Elsewhere) else inferred(target)
+
+
+def library(name: str, device: str = "cpu", target: Any = None) -> Library:
+    """The array library `name` on `device`, here or where a target is.
 
     Raises Unsuitable: an unknown or absent library, or a device that is not there.
     """
     if name not in NAMES:
         raise unknown("backend", name, NAMES)
+    if isinstance(target, Elsewhere):
+        return target.library(name, device)
     try:
         module = importlib.import_module(f"{__name__}.{name}")
     except (ImportError, AttributeError) as error:  # of another module that is called so

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from spec.backends import inferred, known, library
+from spec.backends import known, library, likely
 from spec.backends.library import Library, Unsuitable, name_of
 from spec.comparison import Violation
 from spec.subject import Refused
@@ -33,7 +33,7 @@ UNFILLED = (
 
 def library_of(function: Callable[..., Any], backend: str | None, device: str) -> Library:
     """The array library of a function: the one that is named, else inferred from its module."""
-    return library(backend or inferred(function)[0], device)
+    return library(backend or likely(function)[0], device, function)
 
 
 def plugged(

@@ -85,6 +85,19 @@ class Library:
         return self.differentiate(function, arrays, dout)
 
 
+class Elsewhere:
+    """A target that is not in this process, and its arrays neither.
+
+    libraries: the array libraries that it may be written for, the likeliest first.
+    """
+
+    libraries: tuple[str, ...] = ()
+
+    def library(self, name: str, device: str) -> Library:
+        """The array library `name` on `device`, where the target is. Raises Unsuitable."""
+        raise NotImplementedError
+
+
 INDENT = "\n    "  # before each line of a file that an error proposes
 
 

@@ -94,6 +94,8 @@ def add_work_options(parser: argparse.ArgumentParser) -> None:
     add("--call-timeout", type=float, metavar="SECONDS", help=hangs)
     search = "time limit for finding the causes of failures"
     add("--diagnosis-timeout", type=float, metavar="SECONDS", help=search)
+    walls = "fork: the target and the judge share a process; process: they do not"
+    add("--isolation", metavar="HOW", help=walls)
     on = "continue after any number of crashes"
     add("--isolate", action="store_true", default=None, help=on)
 

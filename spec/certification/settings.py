@@ -122,6 +122,7 @@ class Request:
     jobs: int = 1
     scheduler: str | None = None
     isolate: bool = False
+    isolation: str = "fork"
     call_timeout: float | None = None
     diagnosis_timeout: float | None = None
     where: str = ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spec.backends import sources
-from spec.backends.inference import PACKAGES
+from spec.runner.inference import PACKAGES
 
 EMPTY = inspect.Parameter.empty
 CALLED = "__call__"

@@ -37,9 +37,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from spec import rows
-from spec.backends import Unsuitable, inferred, prepared
+from spec.backends import Unsuitable, likely, prepared
 from spec.backends.compiled import forget_programs
 from spec.backends.library import WARNINGS
+from spec.boundary.far import far
 from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed
 from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.diagnosing.raising import Raising
@@ -96,8 +97,9 @@ def main() -> None:
     request = Request.from_json(json.loads(line))
     notes, orders = _handles()
     try:
-        target = _imported(request.target)
-        prepared(request.backend or inferred(target)[0], request.compiled is not None)
+        target = _imported(request)
+        if request.isolation == "fork":
+            prepared(request.backend or likely(target)[0], request.compiled is not None)
         copied = orders is not None and request.device == "cpu" and can_be_copied()
         _tell(told, {"loaded": copied})
         if orders is not None and copied:
@@ -181,8 +183,11 @@ def _through(guarded: Guarded, ward: Ward | None) -> Guarded:
     return guarded if ward is None else lambda record: guarded(ward.over(record))
 
 
-def _imported(target: str) -> Any:
+def _imported(request: Request) -> Any:
     """The object that a target names. Raises Unsuitable, whatever the target raises."""
+    target = request.target
+    if request.isolation == "process":
+        return far(target)
     try:
         return resolved(target)
     except Unsuitable:

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from importlib.util import find_spec
 from typing import Any
 
-from spec.backends import NAMES, Unsuitable, inferred, library
+from spec.backends import NAMES, Unsuitable, library, likely
 from spec.backends.compiling import compiled
 from spec.backends.results import WrongArray
 from spec.certification.settings import MULTIPLES, Request
@@ -93,14 +93,14 @@ class Search:
         more |= {"spelling": self.request.api} if self.request.api else {}
         found, way = self.found, self.request.compiled or ""
         if way:
-            found = compiled(found, library(backend, self.request.device), way)
+            found = compiled(found, library(backend, self.request.device, found), way)
         record = self.known.load(found, backend=backend, **self.options, **more)
         return declared(record.but(compiled=way), self.request)
 
     @cached_property
     def likely(self) -> tuple[str, ...]:
         """The libraries that it is likely written for."""
-        return (self.request.backend,) if self.request.backend else inferred(self.found)
+        return (self.request.backend,) if self.request.backend else likely(self.found)
 
     def usual(self) -> Trial:
         """The target as requested, in the first of these libraries in which a call succeeds."""
@@ -211,7 +211,7 @@ def _search(found: Any, known: Kind, request: Request, origin: str, guard: Guard
     if request.description and known.described:
         options |= read(known, request.description, found, origin)
     search = Search(found, known, request, options, guard)
-    libraries = [library(name, request.device) for name in search.likely if request.compiled]
+    libraries = [library(name, request.device, found) for name in search.likely if request.compiled]
     if not any(request.compiled in x.compilers for x in libraries) and request.compiled:
         compiled(found, libraries[0], request.compiled)  # which says what it has instead
     return search

@@ -5,7 +5,7 @@ from typing import Any
 
 from spec.backends import known, library
 from spec.backends.calling import behind, named
-from spec.backends.inference import NAMES, inferred
+from spec.runner.inference import NAMES, inferred
 from spec.backends.library import Unsuitable, name_of
 from spec.layer.plug.described import Description, Form, placed
 from spec.layer.plug.instances import said, sizes_of, usable

@@ -1,0 +1,80 @@
+"""What may come from a runner, checked before anything of it is used.
+
+A runner shares its process with a target, so an answer may be anything. One that answers no
+question, or has another form than an answer to that question has, is `Interfered`.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from spec.printable import printable
+from spec.runner.memory import FORMATS, ROOM, SIZE
+
+DEEPEST, LONGEST, AXES, LARGEST = 8, 10_000, 16, 2**40
+TEXT = 200  # letters
+
+
+class Interfered(BaseException):
+    """A runner did what no runner does; the message says what, and begins with a verb."""
+
+
+def parsed(said: bytes, number: str) -> Mapping[str, Any]:
+    """The answer to the question of this number. Raises Interfered."""
+    try:
+        found = json.loads(said)
+    except ValueError:
+        raise Interfered("sent something that is no answer") from None
+    if not isinstance(found, dict):
+        raise Interfered("sent something that is no answer")
+    if "died" in found and type(found["died"]) is int:
+        return found
+    if found.get("n") != number or len(found) != 2 or not {"ok", "no"} & found.keys():
+        raise Interfered("sent an answer that nobody asked for")
+    return found
+
+
+def text(x: Any) -> str:
+    """A text that a runner sent, as one printable line. Raises Interfered."""
+    if type(x) is not str:
+        raise Interfered("sent something else in the place of a text")
+    return printable(x[:TEXT])
+
+
+def whole(x: Any, low: int, high: int) -> int:
+    """A whole number that a runner sent. Raises Interfered: it lies outside of low … high."""
+    if type(x) is not int or not low <= x <= high:
+        raise Interfered(f"sent something else in the place of a number from {low} to {high}")
+    return x
+
+
+def fields(x: Any, names: set[str]) -> Mapping[str, Any]:
+    """A mapping with these names, and no others. Raises Interfered."""
+    if not isinstance(x, dict) or x.keys() != names:
+        raise Interfered("sent an answer of another form")
+    return x
+
+
+def array(x: Any) -> Mapping[str, Any]:
+    """What an answer says of an array. Raises Interfered."""
+    told = fields(x, {"dtype", "shape", "device", "grad", "id", "at"})
+    shape = told["shape"]
+    if not isinstance(shape, list) or len(shape) > AXES or told["grad"] not in (None, True, False):
+        raise Interfered("sent an array of another form")
+    sizes = tuple(whole(size, 0, LARGEST) for size in shape)
+    checked = {"dtype": text(told["dtype"]), "shape": sizes, "device": text(told["device"])}
+    checked |= {"grad": told["grad"], "id": whole(told["id"], -LARGEST, -1), "at": None}
+    if told["at"] is not None:
+        if told["dtype"] not in FORMATS:
+            raise Interfered("sent an array in no format")
+        size = math.prod(sizes) * FORMATS[told["dtype"]].itemsize
+        checked["at"] = whole(told["at"], ROOM, SIZE - size)
+    return checked
+
+
+def several(x: Any, depth: int) -> list[Any]:
+    """The list in an answer. Raises Interfered: it is none, or there is no end to it."""
+    if not isinstance(x, list) or len(x) > LONGEST or depth > DEEPEST:
+        raise Interfered("sent an answer without end")
+    return x

@@ -1,0 +1,131 @@
+"""Arrays in the shared block that the judge has written, and arrays that a runner answered with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spec.backends.memory import KEPT, Laid
+from spec.notation import Array
+from spec.runner.memory import FORMATS, strided
+
+if TYPE_CHECKING:
+    from spec.boundary.runners import Connection
+
+HIGH = 16  # bits of a float32 that are those of a bfloat16
+
+
+def encoded(x: Array, dtype: str) -> Array:
+    """Numbers in a format, as its bytes; truth values and integers stay so."""
+    if x.dtype in KEPT or x.dtype == np.int64:
+        return np.ascontiguousarray(x)
+    with np.errstate(all="ignore"):
+        if dtype != "bfloat16":
+            return x.astype(FORMATS[dtype])
+        bits = x.astype(np.float32).view(np.uint32)
+        even = ((bits >> HIGH) & 1) + np.uint32(0x7FFF)
+        rounded = ((bits + even) >> HIGH).astype(np.uint16)
+        return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)
+
+
+def decoded(raw: Array, dtype: str) -> Array:
+    """The numbers of bytes in a format, as float64."""
+    if dtype == "bfloat16":
+        return (raw.astype(np.uint32) << HIGH).view(np.float32).astype(np.float64)
+    return raw.astype(np.float64)
+
+
+class Placed:
+    """An array of the judge: a buffer in the block, and the view of it that a target gets."""
+
+    def __init__(self, target: Any, raw: Array, dtype: str, laid: Laid) -> None:
+        self.target, self.raw, self.dtype, self.laid = target, raw, dtype, laid
+        self.requires_grad = False
+        self.here: Connection | None = None
+        self._written()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the view."""
+        return self.laid.shape
+
+    def number(self, connection: Connection) -> int:
+        """Its number in a runner, in whose block it is written if it is not there yet."""
+        if self.here is not connection:
+            self._written()
+        return self.id
+
+    def _written(self) -> None:
+        self.here = connection = self.target.connection()
+        self.id, self.at = connection.number(), connection.place(self.raw.nbytes)
+        connection.block[self.at : self.at + self.raw.nbytes] = self.raw.tobytes()
+        told = {"strides": self.laid.strides, "offset": self.laid.offset, "shape": self.shape}
+        told |= {"count": self.raw.size, "dtype": self.dtype, "at": self.at, "id": self.id}
+        connection.new.append(told)
+
+    def now(self) -> Array:
+        """The buffer as it is in the block."""
+        assert self.here is not None
+        flat = np.frombuffer(self.here.block, FORMATS[self.dtype], self.raw.size, self.at)
+        return flat.copy()
+
+    def numbers(self) -> Array:
+        """The numbers of the view as they are in the block."""
+        told = {"strides": self.laid.strides, "offset": self.laid.offset, "shape": self.shape}
+        return decoded(strided(self.now(), told), self.dtype)
+
+    def reshape(self, *shape: int) -> Placed:
+        """The same numbers in another shape."""
+        numbers = strided(self.raw, {"strides": self.laid.strides, "offset": self.laid.offset,
+                                     "shape": self.shape})
+        flat = np.ascontiguousarray(numbers).reshape(-1)
+        return Placed(self.target, flat, self.dtype, Laid(flat, shape))
+
+    def __deepcopy__(self, memo: Any) -> Placed:
+        return Placed(self.target, self.now(), self.dtype, self.laid)
+
+    def __del__(self) -> None:
+        if self.here is not None:
+            self.here.leave(self.id, self.at, self.raw.nbytes)
+
+
+class Leaf:
+    """An array by which a call is differentiated. tape: all leaves of that call, in order."""
+
+    def __init__(self, of: Placed, tape: list[Leaf]) -> None:
+        self.of, self.tape = of, tape
+        self.shape, self.dtype, self.requires_grad = of.shape, of.dtype, True
+        tape.append(self)
+
+
+class Answer:
+    """An array of a runner: its form, and its numbers if they came with it."""
+
+    def __init__(self, here: Connection, told: Any, tape: int | None) -> None:
+        self.here, self.tape = here, tape
+        self.id, self.dtype, self.shape = told["id"], told["dtype"], told["shape"]
+        self.device, self.requires_grad = told["device"], told["grad"]
+        self.raw: Array | None = None
+        if told["at"] is not None:
+            form = FORMATS[self.dtype]
+            count = int(np.prod(self.shape, dtype=np.int64))
+            flat = np.frombuffer(here.block, form, count, told["at"])
+            self.raw = flat.copy().reshape(self.shape)
+
+    def number(self, connection: Connection) -> int:
+        """Its number in the runner."""
+        assert connection is self.here
+        return int(self.id)
+
+    def numbers(self) -> Array:
+        """Its numbers. Raises MemoryError: there are more than a block holds."""
+        if self.raw is None:
+            raise MemoryError(f"an array of {self.dtype} {self.shape} that cannot be sent")
+        return decoded(self.raw, self.dtype)
+
+    def __deepcopy__(self, memo: Any) -> Answer:
+        return self
+
+    def __del__(self) -> None:
+        self.here.free.append(self.id)

@@ -1,0 +1,84 @@
+"""An array library whose arrays live in a runner: what the specification asks of a library."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from spec.backends.library import Library
+from spec.backends.memory import Laid
+from spec.boundary.placed import Answer, Leaf, Placed, encoded
+from spec.notation import DTYPES
+
+OF_NUMPY = ("float64", "float32", "float16")
+
+
+def remote(target: Any, name: str, device: str) -> Library:
+    """The library of a target's runner. Raises Unsuitable: it, or the device, is not there."""
+    target.choose(name, device)
+    place = device.partition(":")[0]
+    differs = name != "numpy"
+    return Library(
+        name=name,
+        device="gpu" if (name, place) == ("jax", "cuda") else place,
+        dtypes=DTYPES if differs else OF_NUMPY,
+        put=lambda laid, dtype: put(target, laid, dtype),
+        integers=lambda x: placed(target, np.asarray(x, np.int64)),
+        format=str,
+        get=lambda x: x.numbers(),
+        dtype_of=lambda x: x.dtype if isinstance(x, Answer | Placed | Leaf) else None,
+        device_of=lambda x: getattr(x, "device", place),
+        running=lambda dtype: running(target, dtype),
+        differentiate=(lambda *asked: differentiate(target, *asked)) if differs else None,
+        recorded=recorded if differs else None,
+        copied=lambda x: x.now(),
+        same=lambda x, before: x.now().tobytes() == before.tobytes(),
+        overlap=lambda x, y: overlap(target, x, y),
+    )
+
+
+def put(target: Any, laid: Laid, dtype: str) -> tuple[Placed, Placed]:
+    """An array as the target gets it, twice: it is a buffer and its view."""
+    raw = encoded(laid.buffer, dtype)
+    kept = str(raw.dtype) if raw.dtype.kind in "bi" else dtype
+    array = Placed(target, raw, kept, laid)
+    return array, array
+
+
+def placed(target: Any, x: Any) -> Placed:
+    """Whole numbers as an array."""
+    flat = x.reshape(-1)
+    return Placed(target, flat, str(flat.dtype), Laid(flat, x.shape))
+
+
+@contextmanager
+def running(target: Any, dtype: str) -> Iterator[None]:
+    """Calls for a dtype."""
+    before, target.running = target.running, dtype
+    try:
+        yield
+    finally:
+        target.running = before
+
+
+def recorded(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+    """The result of the function if each of the arrays requires a gradient."""
+    tape: list[Leaf] = []
+    return function(*(Leaf(x, tape) for x in arrays))
+
+
+def differentiate(
+    target: Any, function: Callable[..., Any], arrays: Sequence[Any], dout: Any
+) -> Sequence[Any]:
+    """The gradient of <dout, function(arrays)> by each array."""
+    out = recorded(function, arrays)
+    outs, douts = (out, dout) if isinstance(out, tuple) else ((out,), (dout,))
+    found: Sequence[Any] = target.pulled(outs, douts)
+    return found
+
+
+def overlap(target: Any, x: Any, y: Any) -> bool:
+    """Whether an array of a runner lies in the memory of another."""
+    here = target.connection()
+    return bool(target.ask("overlap", **{"of": x.number(here), "with": y.number(here)}))

@@ -1,0 +1,46 @@
+"""Arrays of NumPy."""
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from ..errors import Absent
+from ..memory import strided
+
+
+class Numpy:
+    """NumPy on the CPU, which has no gradients."""
+
+    def placed(self, flat: Any, told: Any) -> tuple[Any, Any]:
+        """The buffer and the view of an array that lies in the shared block."""
+        return flat, strided(flat, told)
+
+    def told(self, x: Any) -> dict[str, Any] | None:
+        """Format, shape and place of an array; None for anything else, a subclass among them."""
+        if type(x) is not np.ndarray:
+            return None
+        return {"dtype": str(x.dtype), "shape": x.shape, "device": "cpu", "grad": None}
+
+    def raw(self, x: Any) -> Any:
+        """The numbers of an array, in memory of their own."""
+        return np.array(x, order="C")
+
+    def running(self, dtype: str) -> AbstractContextManager[Any]:  # noqa: ARG002
+        """The context in which calls are made for a dtype."""
+        return np.errstate(all="ignore")
+
+    def overlap(self, x: Any, y: Any) -> bool:
+        """Whether two arrays may share memory."""
+        return bool(np.may_share_memory(x, y))
+
+    def integers(self, flat: Any) -> Any:
+        """Whole numbers as an array of 64-bit integers."""
+        return flat.copy()
+
+
+def library(device: str) -> Numpy:
+    """NumPy. Raises Absent for a device other than the CPU."""
+    if device != "cpu":
+        raise Absent(f"the NumPy backend has no device {device!r}")
+    return Numpy()

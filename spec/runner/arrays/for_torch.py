@@ -1,0 +1,118 @@
+"""Arrays of PyTorch, with gradients by autograd."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from ..errors import Absent, NoGradient
+
+NAMES = ("float64", "float32", "float16", "bfloat16")
+FORMATS = {name: getattr(torch, name) for name in NAMES}
+DTYPES = {dtype: name for name, dtype in FORMATS.items()}
+OWN = (torch.Tensor, torch.nn.Parameter)  # a Parameter is a tensor that a module owns
+
+
+class Torch:
+    """PyTorch on one device."""
+
+    def __init__(self, place: torch.device) -> None:
+        self.place = place
+
+    def placed(self, flat: Any, told: Any) -> tuple[Any, Any]:
+        """The buffer and the view of an array that lies in the shared block."""
+        wide = told["dtype"] == "bfloat16"
+        buffer = torch.from_numpy(flat.view("i2") if wide else flat)
+        buffer = (buffer.view(torch.bfloat16) if wide else buffer).to(self.place)
+        if told["strides"] is None:
+            return buffer, buffer.view(told["shape"])
+        return buffer, buffer.as_strided(told["shape"], told["strides"], told["offset"])
+
+    def told(self, x: Any) -> dict[str, Any] | None:
+        """Format, shape and place of a tensor; None for anything else, a subclass among them."""
+        if type(x) not in OWN:
+            return None
+        name = DTYPES.get(x.dtype, str(x.dtype))
+        where = {"shape": tuple(x.shape), "device": x.device.type}
+        return {"dtype": name, **where, "grad": x.requires_grad}
+
+    def raw(self, x: Any) -> Any:
+        """The numbers of a tensor, in memory of their own; bfloat16 as its bits."""
+        own = torch.Tensor.detach(x).to("cpu").contiguous().clone()
+        return (own.view(torch.int16) if own.dtype is torch.bfloat16 else own).numpy()
+
+    @contextmanager
+    def running(self, dtype: str) -> Iterator[None]:  # noqa: ARG002 - every dtype runs alike
+        """Without autograd, whatever the mode is."""
+        with torch.inference_mode(False), torch.no_grad():
+            yield
+
+    def overlap(self, x: Any, y: Any) -> bool:
+        """Whether two tensors share memory."""
+        if 0 in x.shape or 0 in y.shape:
+            return False
+        places = [torch.Tensor.untyped_storage(one).data_ptr() for one in (x, y)]
+        return bool(places[0] == places[1])
+
+    def integers(self, flat: Any) -> Any:
+        """Whole numbers as a tensor of 64-bit integers."""
+        return torch.from_numpy(flat.copy()).to(self.place)
+
+    def recorded(self, call: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, Any]:
+        """The result of a call of leaves, and the leaves, by which it can be differentiated."""
+        with torch.enable_grad():
+            leaves = [x.detach().requires_grad_() for x in arrays]
+            return call(*leaves), leaves
+
+    def pulled(self, leaves: Any, outs: Sequence[Any], douts: Sequence[Any]) -> list[Any]:
+        """The gradient of the sum of <dout, out> by each leaf. Raises NoGradient."""
+        with torch.enable_grad():
+            return by_leaves(outs, leaves, douts)
+
+
+def by_leaves(outs: Sequence[Any], leaves: Sequence[Any], douts: Sequence[Any]) -> list[Any]:
+    """The gradient of the sum of <dout, out> by each leaf. Raises NoGradient: there is none by any.
+
+    By one leaf of several it is zeros where autograd has none: `out` does not depend on that
+    leaf in training, which is right or wrong, and tested. By none there is no gradient
+    at all, which is not the same as one of zeros.
+    """
+    pairs = [pair for pair in zip(outs, douts, strict=True) if pair[0].requires_grad]
+    found: Sequence[Any] = [None] * len(leaves)
+    if pairs:
+        found = _pulled([out for out, _ in pairs], leaves, [dout for _, dout in pairs])
+    if all(x is None for x in found):
+        raise NoGradient("autograd has no gradient: what is returned does not depend on its inputs")
+    both = zip(found, leaves, strict=True)
+    return [torch.zeros_like(leaf) if x is None else x for x, leaf in both]
+
+
+def _pulled(outs: Sequence[Any], leaves: Sequence[Any], douts: Sequence[Any]) -> Sequence[Any]:
+    """The gradients by leaves, None where there is none.
+
+    A checkpoint with use_reentrant=True, which training may use, refuses `torch.autograd.grad`.
+    It raises before anything is computed, and then `backward` is called as training calls it.
+    """
+    try:
+        return torch.autograd.grad(outs, leaves, douts, allow_unused=True)
+    except RuntimeError as error:
+        if "use_reentrant=True" not in str(error):
+            raise
+    kept = [leaf.grad for leaf in leaves]
+    for leaf in leaves:
+        leaf.grad = None
+    torch.autograd.backward(outs, douts)
+    found = [leaf.grad for leaf in leaves]
+    for leaf, grad in zip(leaves, kept, strict=True):
+        leaf.grad = grad
+    return found
+
+
+def library(device: str) -> Torch:
+    """PyTorch on `device`. Raises Absent where there is no such device."""
+    try:
+        return Torch(torch.empty(0, device=device).device)
+    except (RuntimeError, AssertionError) as error:
+        line = (str(error).splitlines() or [""])[0]
+        raise Absent(f"torch has no device {device!r} here: {line}") from None

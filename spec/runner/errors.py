@@ -1,0 +1,9 @@
+"""What a runner says no with, beside the exceptions of a target."""
+
+
+class NoGradient(Exception):
+    """A library has no gradient for an input, because the result does not depend on it."""
+
+
+class Absent(Exception):
+    """A library, a device, a way of compiling, or a name is not there; the message says which."""

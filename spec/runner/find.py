@@ -1,0 +1,92 @@
+"""The object that a target's name means, and what it says of itself as data."""
+
+import functools
+import importlib
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from .errors import Absent
+from .inference import inferred
+
+DEFAULT = 200  # letters of the text of a default that is no plain value
+PLAIN = (type(None), bool, int, float, str)
+
+
+def found(target: str, folder: str) -> Any:
+    """The object of `module:name` or `file.py:name`. Raises Absent, or what importing raises."""
+    place, _, name = target.rpartition(":")
+    one = _from_file(place) if place.endswith(".py") else _imported(place, folder)
+    for part in name.split("."):
+        if not hasattr(one, part):
+            raise Absent(f"{place} has no {name!r}")
+        one = getattr(one, part)
+    return one
+
+
+def _imported(name: str, folder: str) -> ModuleType:
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return importlib.import_module(name)
+
+
+def _from_file(place: str) -> ModuleType:
+    path = Path(place)
+    told = importlib.util.spec_from_file_location(path.stem, path)
+    assert told is not None
+    assert told.loader is not None
+    module = importlib.util.module_from_spec(told)
+    sys.path.insert(0, str(path.parent.resolve()))
+    sys.modules.setdefault(path.stem, module)
+    told.loader.exec_module(module)
+    return module
+
+
+def described(one: Any) -> dict[str, Any]:
+    """What an object is: its names, its parameters, and the libraries it is written for."""
+    return {
+        "name": name_of(one),
+        "qualname": str(getattr(one, "__qualname__", "")),
+        "module": str(getattr(one, "__module__", None) or ""),
+        "kind": kind_of(one),
+        "type": f"{type(one).__module__}.{type(one).__qualname__}",
+        "parameters": parameters(one),
+        "line": ((getattr(one, "__doc__", None) or "").splitlines() or [""])[0],
+        "libraries": inferred(one) if callable(one) else (),
+    }
+
+
+def kind_of(one: Any) -> str:
+    """Whether it is a class, a record of this project, callable, or none of these."""
+    if isinstance(one, type):
+        return "class"
+    if hasattr(one, "about") and hasattr(one, "functions"):
+        return "record"
+    return "callable" if callable(one) else "object"
+
+
+def name_of(one: Any) -> str:
+    """The name that a function has."""
+    if isinstance(one, functools.partial):
+        return name_of(one.func)
+    return str(getattr(one, "__name__", type(one).__name__))
+
+
+def parameters(one: Any) -> list[dict[str, Any]] | None:
+    """Its parameters as data; None where it has no signature."""
+    try:
+        known = inspect.signature(one).parameters.values()
+    except (ValueError, TypeError):
+        return None
+    return [_parameter(x) for x in known]
+
+
+def _parameter(x: inspect.Parameter) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": x.name, "kind": x.kind.name}
+    if x.default is not x.empty:
+        plain = type(x.default) in PLAIN
+        told["default"] = x.default if plain else {"text": repr(x.default)[:DEFAULT]}
+    return told

@@ -1,0 +1,90 @@
+"""What a judge refers to by number, and how values are written in a message.
+
+A value is JSON as it is (None, truth values, numbers, texts), or one of:
+
+    {"t": [...]}  a tuple;  {"l": [...]}  a list;  {"d": [[key, value], ...]}  a mapping
+    {"f": text}  a number that is not finite;  {"r": number}  an object by its number
+    {"a": {...}}  in an answer: an array, with its number, format, shape and place, and where in the
+                  block its bytes lie;  {"o": {...}}: any other object, with its number and type
+"""
+
+import itertools
+import math
+import mmap
+from collections.abc import Mapping
+from typing import Any
+
+from .memory import FORMATS, ROOM, SIZE, flat
+
+PLAIN = (type(None), bool, int, str)
+ALIGNED = 64  # bytes
+
+
+class Objects:
+    """The objects of a runner, by number; those of the judge have positive numbers."""
+
+    def __init__(self, block: mmap.mmap) -> None:
+        self.block, self.library = block, None
+        self.known: dict[int, Any] = {}
+        self.buffers: dict[int, Any] = {}  # behind the arrays of the judge
+        self.numbers = itertools.count(-1, -1)
+        self.next = ROOM
+
+    def put(self, told: Mapping[str, Any]) -> None:
+        """Make an array that the judge has written into the block."""
+        number = told["id"]
+        if told["dtype"] == "int64":
+            self.known[number] = self.library.integers(flat(self.block, told))
+            return
+        buffer, view = self.library.placed(flat(self.block, told), told)
+        self.known[number], self.buffers[number] = view, buffer
+
+    def forget(self, numbers: list[int]) -> None:
+        """Drop objects that the judge refers to no more."""
+        for number in numbers:
+            self.known.pop(number, None)
+            self.buffers.pop(number, None)
+
+    def read(self, value: Any, instead: Mapping[int, Any] | None = None) -> Any:
+        """The object that a value of a message stands for. instead: other ones, by number."""
+        if not isinstance(value, dict):
+            return value
+        (kind, what), *_ = value.items()
+        if kind == "r":
+            return (instead or {}).get(what, self.known[what])
+        if kind == "f":
+            return float(what)
+        if kind == "d":
+            return {key: self.read(x, instead) for key, x in what}
+        found = [self.read(x, instead) for x in what]
+        return tuple(found) if kind == "t" else found
+
+    def written(self, x: Any) -> Any:
+        """An object as a value of an answer."""
+        if type(x) in PLAIN:
+            return x
+        if type(x) is float:
+            return x if math.isfinite(x) else {"f": repr(x)}
+        if isinstance(x, tuple | list):
+            return {"t" if isinstance(x, tuple) else "l": [self.written(y) for y in x]}
+        if isinstance(x, dict) and all(type(key) is str for key in x):
+            return {"d": [[key, self.written(y)] for key, y in x.items()]}
+        number = next(self.numbers)
+        self.known[number] = x
+        told = None if self.library is None else self.library.told(x)
+        if told is None:
+            kind = type(x)
+            return {"o": {"id": number, "type": f"{kind.__module__}.{kind.__qualname__}"}}
+        return {"a": {**told, "id": number, "at": self.copied(x, told)}}
+
+    def copied(self, x: Any, told: Mapping[str, Any]) -> int | None:
+        """Where in the block the numbers of an array were copied to; None if they have no place."""
+        if told["dtype"] not in FORMATS:
+            return None
+        raw = self.library.raw(x)
+        at, size = self.next, raw.nbytes
+        if at + size > SIZE:
+            return None
+        self.block[at : at + size] = raw.tobytes()
+        self.next = at + size + (-size % ALIGNED)
+        return at

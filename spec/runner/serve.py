@@ -1,0 +1,153 @@
+"""The loop of a runner: it gets one message, does what it says, and answers with one.
+
+    start    find the target; answer what it says of itself
+    library  choose the array library and its device
+    call     call an object; with leaves, so that it can be differentiated
+    pull     the gradients of a recorded call
+    get      an attribute of an object;  describe, overlap, fetch, compile: see `DOES`
+"""
+
+import json
+import os
+import socket
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from typing import Any
+
+from .arrays import library
+from .errors import Absent, NoGradient
+from .find import described, found
+from .memory import ROOM, mapped
+from .objects import Objects
+
+LONGEST = 1 << 17  # bytes of a message
+LINE = 200  # letters of an exception's message
+
+
+def serve(talk: socket.socket, handle: int, prints: int) -> None:
+    """Answer messages until the judge is gone."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(prints, 1)
+    os.dup2(prints, 2)
+    runner = Runner(Objects(mapped(handle)))
+    for one in (nothing, prints, handle):
+        os.close(one)
+    while said := talk.recv(LONGEST):
+        told = json.loads(said)
+        answer = runner.answer(told)
+        talk.send(json.dumps({"n": told["n"], **answer}).encode())
+
+
+class Runner:
+    """A target, and what can be done with it."""
+
+    def __init__(self, objects: Objects) -> None:
+        self.objects = objects
+
+    def answer(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        """What a message asks for, or the exception that it raised."""
+        self.objects.forget(told.get("free", []))
+        self.objects.next = ROOM
+        try:
+            for array in told.get("new", []):
+                self.objects.put(array)
+            return {"ok": DOES[told["do"]](self, told)}
+        except BaseException as error:
+            return {"no": refusal(error)}
+
+    def start(self, told: Mapping[str, Any]) -> Any:
+        """Import the target; it is the object 0."""
+        self.objects.known[0] = found(told["target"], told["folder"])
+        return described(self.objects.known[0])
+
+    def choose(self, told: Mapping[str, Any]) -> Any:
+        """Choose the array library."""
+        self.objects.library = library(told["name"], told["device"])
+
+    def describe(self, told: Mapping[str, Any]) -> Any:
+        """What an object says of itself."""
+        return described(self.objects.known[told["of"]])
+
+    def get(self, told: Mapping[str, Any]) -> Any:
+        """An attribute of an object. Raises AttributeError."""
+        return self.objects.written(getattr(self.objects.known[told["of"]], told["name"]))
+
+    def call(self, told: Mapping[str, Any]) -> Any:
+        """Call an object, and answer with its result."""
+        objects, leaves = self.objects, told.get("leaves")
+        function = objects.known[told["of"]]
+        arrays = objects.library
+
+        def made(*instead: Any) -> Any:
+            known = dict(zip(leaves or (), instead, strict=True))
+            places = [objects.read(x, known) for x in told["places"]]
+            words = {name: objects.read(x, known) for name, x in told["words"].items()}
+            return function(*places, **words)
+
+        running = nullcontext() if arrays is None else arrays.running(told["running"])
+        with warnings.catch_warnings(), running:
+            warnings.simplefilter(told["warnings"])
+            if leaves is None:
+                return {"is": objects.written(made())}
+            result, tape = arrays.recorded(made, [objects.known[x] for x in leaves])
+            number = next(objects.numbers)
+            objects.known[number] = tape
+            return {"is": objects.written(result), "tape": number}
+
+    def pull(self, told: Mapping[str, Any]) -> Any:
+        """The gradients of a recorded call by its leaves."""
+        objects = self.objects
+        outs, douts = ([objects.known[x] for x in told[name]] for name in ("outs", "douts"))
+        with warnings.catch_warnings(), objects.library.running(told["running"]):
+            warnings.simplefilter(told["warnings"])
+            gradients = objects.library.pulled(objects.known[told["tape"]], outs, douts)
+        return objects.written(list(gradients))
+
+    def overlap(self, told: Mapping[str, Any]) -> Any:
+        """Whether an array lies in the buffer of another."""
+        x, y = told["of"], told["with"]
+        known, buffers = self.objects.known, self.objects.buffers
+        return self.objects.library.overlap(known[x], buffers.get(y, known[y]))
+
+    def fetch(self, told: Mapping[str, Any]) -> Any:
+        """An array as it is now, the buffer of one of the judge's."""
+        known, buffers = self.objects.known, self.objects.buffers
+        return self.objects.written(buffers.get(told["of"], known[told["of"]]))
+
+
+DOES: Mapping[str, Callable[[Runner, Mapping[str, Any]], Any]] = {
+    "start": Runner.start,
+    "library": Runner.choose,
+    "describe": Runner.describe,
+    "get": Runner.get,
+    "call": Runner.call,
+    "pull": Runner.pull,
+    "overlap": Runner.overlap,
+    "fetch": Runner.fetch,
+}
+
+
+def refusal(error: BaseException) -> dict[str, Any]:
+    """An exception as data: its type, the first line of what it says, and what kind it is."""
+    if lost(error):
+        os._exit(1)
+    line = (str(error).splitlines() or [""])[0][:LINE]
+    kinds = (NotImplementedError, NoGradient, Absent, AttributeError, ModuleNotFoundError)
+    kind = next((x.__name__ for x in kinds if isinstance(error, x)), "")
+    missing = getattr(error, "name", None) if kind == "ModuleNotFoundError" else None
+    return {"type": type(error).__name__, "line": line, "kind": kind, "missing": missing}
+
+
+def lost(error: BaseException) -> bool:
+    """Whether the device that raised this answers nobody any more, as CUDA after a bad address."""
+    torch = sys.modules.get("torch")
+    if torch is None or "CUDA error" not in str(error):
+        return False
+    try:
+        torch.cuda.synchronize()
+    except Exception:
+        return True
+    return False
