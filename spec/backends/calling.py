@@ -5,21 +5,19 @@ in its docstring. Parameters are matched by name; a required one that nobody kno
 target. An error is reported in one line (`Unsuitable`) before anything is judged.
 """
 
-import ast
-import functools
 import inspect
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from spec.backends import known, library, likely
-from spec.backends.library import Library, Unsuitable, name_of
+from spec.backends.library import Elsewhere, Library, Unsuitable, name_of
 from spec.comparison import Violation
+from spec.runner.parameters import Parameters, bound, told
+from spec.runner.parameters import parameters_of as _parameters_of
 from spec.subject import Refused
 
-Parameters = Mapping[str, inspect.Parameter]
 Wrapper = TypeVar("Wrapper")
 
 BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -57,52 +55,12 @@ def plugged(
     return arrays, {"name": name or name_of(target), "dtypes": formats, "origin": origin}
 
 
-def told(function: Any) -> Parameters | None:
-    """The parameters that a signature tells; None of what has none."""
-    try:
-        return inspect.signature(function).parameters
-    except (ValueError, TypeError):
-        return None
-
-
 def parameters_of(function: Callable[..., Any]) -> Parameters:
     """The parameters that a function tells, if only in its docstring. Raises Unsuitable."""
-    parameters = told(function)
-    if parameters is not None:
-        return parameters
-    function = inspect.unwrap(function)
-    if isinstance(function, functools.partial):
-        inner = dict(parameters_of(function.func))
-        for bound in [*list(inner)[: len(function.args)], *function.keywords]:
-            inner.pop(bound, None)
-        return inner
-    return _documented(function)
-
-
-def _documented(function: Callable[..., Any]) -> Parameters:
-    """The parameters that a function written in C tells in the first line of its docstring."""
-    line = re.search(rf"{re.escape(name_of(function))}\((.*?)\)", function.__doc__ or "", re.DOTALL)
-    if line is None:
-        raise Unsuitable(f"{name_of(function)} does not say what parameters it takes")
-    parameters: dict[str, inspect.Parameter] = {}
-    for part in line[1].split(","):
-        text, _, default = part.partition("=")
-        name = text.split(":")[0].strip(" *\n")
-        if name.isidentifier():
-            parameters[name] = inspect.Parameter(
-                name,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD,
-                default=_value(default) if default else inspect.Parameter.empty,
-            )
-    return parameters
-
-
-def _value(written: str) -> Any:
-    """The value of a literal; an Ellipsis for anything else."""
     try:
-        return ast.literal_eval(written.strip())
-    except (ValueError, SyntaxError):
-        return ...
+        return _parameters_of(function)
+    except ValueError as reason:
+        raise Unsuitable(str(reason)) from None
 
 
 def by_place(parameters: Parameters, number: int) -> list[str]:
@@ -145,9 +103,7 @@ def required_beside(parameters: Parameters, known: Iterable[str]) -> list[str]:
 
 def unused(function: Any, parameters: Parameters, taken: Iterable[str]) -> tuple[str, ...]:
     """The parameters that no call passes: not those taken, nor what a partial has bound."""
-    function = inspect.unwrap(function)
-    bound = function.keywords if isinstance(function, functools.partial) else ()
-    passed = {*taken, *bound}
+    passed = {*taken, *(function.bound if isinstance(function, Elsewhere) else bound(function))}
     return tuple(n for n, p in parameters.items() if n not in passed and p.kind not in VARIADIC)
 
 

@@ -1,6 +1,5 @@
 """The requirements of the specification on an array library, as a record of plain functions."""
 
-import functools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -11,6 +10,7 @@ from typing import Any, Literal
 from spec.backends.memory import Laid, laid_out
 from spec.notation import Array, Memory
 from spec.printable import printable
+from spec.runner.parameters import name_of as name_of
 
 WARNINGS: ContextVar[Literal["ignore", "default"]] = ContextVar("WARNINGS", default="ignore")
 
@@ -88,10 +88,12 @@ class Library:
 class Elsewhere:
     """A target that is not in this process, and its arrays neither.
 
-    libraries: the array libraries that it may be written for, the likeliest first.
+    libraries: the array libraries that it may be written for, the likeliest first. bound: the
+    parameters that a partial function has a value for, by name.
     """
 
     libraries: tuple[str, ...] = ()
+    bound: tuple[str, ...] = ()
 
     def library(self, name: str, device: str) -> Library:
         """The array library `name` on `device`, where the target is. Raises Unsuitable."""
@@ -120,10 +122,3 @@ def first_line(error: BaseException) -> str:
     line = (str(error).splitlines() or [""])[0]
     fix = FIXES.get(type(error).__name__, "")
     return f"{fix} ({line})" if fix else line
-
-
-def name_of(function: Callable[..., Any]) -> str:
-    """The name that a function has."""
-    if isinstance(function, functools.partial):
-        return name_of(function.func)
-    return str(getattr(function, "__name__", type(function).__name__))

@@ -82,6 +82,13 @@ class Placed:
         flat = np.ascontiguousarray(numbers).reshape(-1)
         return Placed(self.target, flat, self.dtype, Laid(flat, shape))
 
+    def __setitem__(self, everything: Any, value: float) -> None:
+        """Write one number into the whole buffer, as a caller may after a call."""
+        assert everything is ...
+        assert self.here is not None
+        self.raw = encoded(np.full(self.raw.size, value), self.dtype)
+        self.here.block[self.at : self.at + self.raw.nbytes] = self.raw.tobytes()
+
     def __deepcopy__(self, memo: Any) -> Placed:
         return Placed(self.target, self.now(), self.dtype, self.laid)
 
@@ -102,11 +109,12 @@ class Leaf:
 class Answer:
     """An array of a runner: its form, and its numbers if they came with it."""
 
-    def __init__(self, here: Connection, told: Any, tape: int | None) -> None:
-        self.here, self.tape = here, tape
+    def __init__(self, home: Any, told: Any, tape: int | None) -> None:
+        self.home, self.here, self.tape = home, home.connection(), tape
         self.id, self.dtype, self.shape = told["id"], told["dtype"], told["shape"]
         self.device, self.requires_grad = told["device"], told["grad"]
         self.raw: Array | None = None
+        here: Connection = self.here
         if told["at"] is not None:
             form = FORMATS[self.dtype]
             count = int(np.prod(self.shape, dtype=np.int64))
@@ -119,10 +127,16 @@ class Answer:
         return int(self.id)
 
     def numbers(self) -> Array:
-        """Its numbers. Raises MemoryError: there are more than a block holds."""
-        if self.raw is None:
+        """Its numbers: at first those that came with it, then as they are in the runner.
+
+        Raises MemoryError: there are more than a block holds.
+        """
+        raw, self.raw = self.raw, None
+        if raw is None:
+            raw = self.home.read(self.home.ask("fetch", of=self.id)).raw
+        if raw is None:
             raise MemoryError(f"an array of {self.dtype} {self.shape} that cannot be sent")
-        return decoded(self.raw, self.dtype)
+        return decoded(raw, self.dtype)
 
     def __deepcopy__(self, memo: Any) -> Answer:
         return self

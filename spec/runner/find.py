@@ -1,6 +1,5 @@
 """The object that a target's name means, and what it says of itself as data."""
 
-import functools
 import importlib
 import importlib.util
 import inspect
@@ -11,6 +10,7 @@ from typing import Any
 
 from .errors import Absent
 from .inference import inferred
+from .parameters import bound, name_of, parameters_of
 
 DEFAULT = 200  # letters of the text of a default that is no plain value
 PLAIN = (type(None), bool, int, float, str)
@@ -53,7 +53,8 @@ def described(one: Any) -> dict[str, Any]:
         "module": str(getattr(one, "__module__", None) or ""),
         "kind": kind_of(one),
         "type": f"{type(one).__module__}.{type(one).__qualname__}",
-        "parameters": parameters(one),
+        "parameters": listed(one) if callable(one) else "it is no function",
+        "bound": bound(one),
         "line": ((getattr(one, "__doc__", None) or "").splitlines() or [""])[0],
         "libraries": inferred(one) if callable(one) else (),
     }
@@ -68,20 +69,12 @@ def kind_of(one: Any) -> str:
     return "callable" if callable(one) else "object"
 
 
-def name_of(one: Any) -> str:
-    """The name that a function has."""
-    if isinstance(one, functools.partial):
-        return name_of(one.func)
-    return str(getattr(one, "__name__", type(one).__name__))
-
-
-def parameters(one: Any) -> list[dict[str, Any]] | None:
-    """Its parameters as data; None where it has no signature."""
+def listed(one: Any) -> list[dict[str, Any]] | str:
+    """Its parameters as data; or, where it does not tell them, the reason."""
     try:
-        known = inspect.signature(one).parameters.values()
-    except (ValueError, TypeError):
-        return None
-    return [_parameter(x) for x in known]
+        return [_parameter(x) for x in parameters_of(one).values()]
+    except ValueError as reason:
+        return str(reason)
 
 
 def _parameter(x: inspect.Parameter) -> dict[str, Any]:

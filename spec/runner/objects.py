@@ -74,7 +74,8 @@ class Objects:
         told = None if self.library is None else self.library.told(x)
         if told is None:
             kind = type(x)
-            return {"o": {"id": number, "type": f"{kind.__module__}.{kind.__qualname__}"}}
+            named = f"{kind.__module__}.{kind.__qualname__}"
+            return {"o": {"id": number, "type": named, "callable": callable(x)}}
         return {"a": {**told, "id": number, "at": self.copied(x, told)}}
 
     def copied(self, x: Any, told: Mapping[str, Any]) -> int | None:

@@ -186,10 +186,8 @@ def _through(guarded: Guarded, ward: Ward | None) -> Guarded:
 def _imported(request: Request) -> Any:
     """The object that a target names. Raises Unsuitable, whatever the target raises."""
     target = request.target
-    if request.isolation == "process":
-        return far(target)
     try:
-        return resolved(target)
+        return far(target) if request.isolation == "process" else resolved(target)
     except Unsuitable:
         raise
     except BaseException as error:  # an interrupt among them: nobody interrupts this process

@@ -1,0 +1,121 @@
+"""The runners of one target, one for each process that judges, and what is asked of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from spec.backends.library import WARNINGS, Unsuitable
+from spec.boundary.messages import LARGEST, Interfered, array, fields, several, text, whole
+from spec.boundary.placed import Answer, Placed
+from spec.boundary.runners import Connection, Zygote
+from spec.comparison import Violation
+from spec.subject import NoGradient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
+
+
+class FarError(Exception):
+    """An exception that a target raised in its runner."""
+
+
+class Died(Violation):
+    """A call ended only with its process."""
+
+
+class Home:
+    """A target that lives in runners.
+
+    made: an object of a runner as one here, by its number, its type and whether it can be called.
+    """
+
+    def __init__(self, zygote: Zygote, target: str, folder: str) -> None:
+        self.zygote, self.target, self.folder = zygote, target, folder
+        self.here: tuple[int, Connection] | None = None
+        self.chosen: tuple[str, str] | None = None
+        self.running = "float64"
+        self.made: Callable[[Home, int, str, bool], Any] = lambda *_: None
+
+    def connection(self) -> Connection:
+        """The runner of this process, started if there is none."""
+        if self.here is None or self.here[0] != os.getpid():
+            if self.here is not None:
+                self.here[1].talk.close()  # of the process that was copied
+            self.here = os.getpid(), self.zygote.runner()
+            self.ask("start", target=self.target, folder=self.folder)
+            if self.chosen is not None:
+                self.choose(*self.chosen)
+        return self.here[1]
+
+    def ask(self, do: str, **told: Any) -> Any:
+        """The answer to a question. Raises what the target raised; Interfered."""
+        here = self.here[1] if do == "start" and self.here else self.connection()
+        found = here.ask(do, **told)
+        if "no" in found:
+            raise raised(found["no"])
+        return found["ok"]
+
+    def choose(self, name: str, device: str) -> None:
+        """Choose the library of its arrays. Raises Unsuitable."""
+        self.ask("library", name=name, device=device)
+        self.chosen = name, device
+
+    def pulled(self, outs: Sequence[Answer], douts: Sequence[Placed]) -> list[Any]:
+        """The gradients of a recorded call, of which these are results."""
+        here = self.connection()
+        asked = {"outs": [x.number(here) for x in outs], "douts": [x.number(here) for x in douts]}
+        found = self.read(self.ask("pull", tape=outs[0].tape, **asked, **self.mode))
+        if not isinstance(found, list) or not all(isinstance(x, Answer) for x in found):
+            raise Interfered("sent something else in the place of gradients")
+        return found
+
+    @property
+    def mode(self) -> dict[str, str]:
+        """How calls are made now."""
+        return {"running": self.running, "warnings": WARNINGS.get()}
+
+    def read(self, x: Any, tape: int | None = None, depth: int = 0) -> Any:
+        """The object that a value of an answer stands for. Raises Interfered."""
+        if x is None or type(x) in (bool, int, float):
+            return x
+        if type(x) is str:
+            return text(x)
+        if not isinstance(x, dict) or len(x) != 1:
+            raise Interfered("sent an answer of another form")
+        ((kind, what),) = x.items()
+        match kind:
+            case "a":
+                return Answer(self, array(what), tape)
+            case "o":
+                told = fields(what, {"id", "type", "callable"})
+                number, calls = whole(told["id"], -LARGEST, -1), told["callable"] is True
+                return self.made(self, number, text(told["type"]), calls)
+            case "f" if what in ("inf", "-inf", "nan"):
+                return float(what)
+            case "d":
+                pairs = [several(pair, depth) for pair in several(what, depth)]
+                return {text(key): self.read(y, tape, depth + 1) for key, y in pairs}
+            case "t" | "l":
+                found = [self.read(y, tape, depth + 1) for y in several(what, depth)]
+                return tuple(found) if kind == "t" else found
+        raise Interfered("sent an answer of another form")
+
+
+def raised(no: Any) -> Exception:
+    """The exception that stands for one of a target, of a type of the same name."""
+    told = fields(no, {"type", "line", "kind", "missing"})
+    name, line = text(told["type"]), text(told["line"])
+    plain: Mapping[Any, type[Exception]] = {"NoGradient": NoGradient, "Absent": Unsuitable}
+    if told["kind"] in plain:
+        return plain[told["kind"]](line)
+    if told["kind"] == name == "AttributeError":
+        return AttributeError(line)
+    bases = (FarError, NotImplementedError) if told["kind"] == "NotImplementedError" else (FarError,)
+    kind: Any = type(name if NAME.fullmatch(name) else "Exception", bases, {})
+    found: Exception = kind(line)
+    return found
