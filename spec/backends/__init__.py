@@ -8,6 +8,7 @@ A library is imported only when a target needs it. `calling`: how programs take 
 
 import importlib
 from contextlib import suppress
+from inspect import unwrap
 from typing import Any
 
 from spec.runner.inference import NAMES, inferred
@@ -29,7 +30,7 @@ def library(name: str, device: str = "cpu", target: Any = None) -> Library:
     """
     if name not in NAMES:
         raise unknown("backend", name, NAMES)
-    if isinstance(target, Elsewhere):
+    if isinstance(target := unwrap(target), Elsewhere):
         return target.library(name, device)
     try:
         module = importlib.import_module(f"{__name__}.{name}")

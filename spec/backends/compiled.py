@@ -1,59 +1,43 @@
-"""The work of compilers of functions: the number of programs, and the fallbacks.
+"""The work of compilers of functions, in this process or where a target is.
 
-torch's compiler has counters, and JAX reports each program as it compiles it (`listen`).
+By default that is counted here (`spec.runner.compiled`).
 """
 
-import sys
-from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from spec.runner import compiled
+
 COMPILER = "torch.compile"
-DONE, KEPT = "/jax/core/compile/backend_compile_duration", "/jax/compilation_cache/cache_hits"
 
-_heard = Counter[str]()
+_elsewhere: list[Callable[[], Mapping[str, Any]]] = []
 
 
-def listen(monitoring: Any) -> None:
-    """Count from now on what JAX compiles, and what it takes from where it was kept."""
-    monitoring.register_event_duration_secs_listener(_hear)
-    monitoring.register_event_listener(_hear)
+def elsewhere(told: Callable[[], Mapping[str, Any]]) -> None:
+    """From now on programs are compiled in another process, which `told` asks for its counts."""
+    _elsewhere[:] = [told]
+
+
+def counts() -> Mapping[str, Any]:
+    """What a compiler has done so far, by the names of the functions below."""
+    return _elsewhere[0]() if _elsewhere else compiled.counts()
 
 
 def programs() -> int:
-    """How many programs were compiled so far in this process."""
-    counting = sys.modules.get("torch._dynamo.utils")
-    of_torch = counting.counters["stats"]["unique_graphs"] if counting else 0
-    return int(of_torch) + _heard[DONE] - _heard[KEPT]
+    """How many programs were compiled so far."""
+    return int(counts()["programs"])
 
 
 def of_jax() -> int:
     """How many of JAX, which has one for each shape, with those taken from where they were kept."""
-    return _heard[DONE]
+    return int(counts()["of_jax"])
 
 
 def none() -> bool:
-    """Whether no program was compiled so far in this process, nor taken from where it was kept."""
-    return programs() + _heard[KEPT] == 0
+    """Whether no program was compiled so far, nor taken from where it was kept."""
+    return not counts()["any"]
 
 
 def not_compiled() -> tuple[str, ...]:
-    """Why the compiler gave up on a function, in its words, so far in this process.
-
-    It says so to its log alone, and goes on with the function as it is written: among others
-    after eight shapes that it compiled one by one. A part may be a line amid others.
-    """
-    counting = sys.modules.get("torch._dynamo.utils")
-    if counting is None:
-        return ()
-    reasons = [x for name in ("unimplemented", "graph_break") for x in counting.counters[name]]
-    return tuple(words.splitlines()[0] for words in reasons)
-
-
-def forget_programs() -> None:
-    """JAX keeps a program for each shape that it has seen: gigabytes in minutes."""
-    if "jax" in sys.modules:
-        sys.modules["jax"].clear_caches()
-
-
-def _hear(event: str, *_: Any, **__: Any) -> None:
-    _heard[event] += event in (DONE, KEPT)
+    """Why the compiler gave up on a function, in its words, so far."""
+    return tuple(counts()["not_compiled"])

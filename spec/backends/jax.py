@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spec.backends.compiled import listen
+from spec.runner.compiled import listen
 from spec.backends.compiling import TRACED
 from spec.backends.library import Library, Unsuitable, first_line
 from spec.backends.memory import Laid

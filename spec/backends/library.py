@@ -33,6 +33,7 @@ class Library:
     recorded: function, arrays -> what the function returns while gradients are recorded; None
         where there are none.
     copied, same, overlap: whether a buffer was written to, or is shared.
+    chance: where its random numbers are drawn, if not in this process (`sources`).
     compilers: by way (`compiling`), what makes a function, or a class, a compiled one.
     """
 
@@ -53,6 +54,7 @@ class Library:
     overlap: Callable[[Any, Any], bool]
     compilers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     array: type | None = None
+    chance: Any = None
 
     @property
     def title(self) -> str:

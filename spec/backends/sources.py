@@ -41,6 +41,13 @@ def taken() -> int | None:
 @contextmanager
 def kept(library: Library) -> Iterator[None]:
     """The library's own source is as it was in the end."""
+    if library.chance is not None:
+        before = library.chance.state()
+        try:
+            yield
+        finally:
+            library.chance.back(before)
+        return
     if library.name == "torch":
         import torch
 
@@ -56,6 +63,9 @@ def kept(library: Library) -> Iterator[None]:
 
 def start(library: Library, seed: int) -> None:
     """Start the library's own source at `seed`."""
+    if library.chance is not None:
+        library.chance.start(seed)
+        return
     if library.name != "torch":
         np.random.seed(seed % LARGEST)
         return
@@ -68,6 +78,8 @@ def start(library: Library, seed: int) -> None:
 
 def generator(library: Library, seed: int) -> Any:
     """A generator of the library, at `seed`."""
+    if library.chance is not None:
+        return library.chance.generator(seed)
     if library.name == "torch":
         import torch
 

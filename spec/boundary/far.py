@@ -7,11 +7,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from spec.backends.compiled import elsewhere
 from spec.backends.library import Elsewhere, Library, Unsuitable
 from spec.boundary.home import Home
-from spec.boundary.messages import Interfered, fields, several, text
+from spec.boundary.messages import Interfered, fields, plain, several, text
 from spec.boundary.placed import Answer, Leaf, Placed
-from spec.boundary.remote import remote
+from spec.boundary.remote import Format, remote
 from spec.boundary.runners import Connection, Zygote
 
 ROOT = 0
@@ -68,6 +69,9 @@ class Far(Thing, Elsewhere):
         """The array library of its runner. Raises Unsuitable."""
         return remote(self._home, name, device)
 
+    def __dir__(self) -> list[str]:
+        return [text(x) for x in several(self._home.ask("names", of=self._number), 0)]
+
     def __call__(self, *places: Any, **words: Any) -> Any:
         return called(self._home, self._number, places, words)
 
@@ -123,6 +127,8 @@ def sent(x: Any, here: Connection, leaves: list[Leaf]) -> Any:
         return {"r": x.number(here)}
     if isinstance(x, Thing | FarClass):
         return {"r": x._number}
+    if isinstance(x, Format):
+        return {"dtype": x.name}
     if isinstance(x, float) and x - x != 0:
         return {"f": repr(float(x))}
     if isinstance(x, Mapping):
@@ -148,15 +154,15 @@ def signature(told: Any) -> inspect.Signature:
 
 
 def _parameter(x: Any) -> inspect.Parameter:
-    default = x.get("default", EMPTY)
     kind = getattr(inspect.Parameter, text(x["kind"]))
-    return inspect.Parameter(
-        text(x["name"]), kind, default=... if isinstance(default, dict) else default
-    )
+    told = plain(x["default"]) if "default" in x else EMPTY
+    return inspect.Parameter(text(x["name"]), kind, default=told)
 
 
-def thing(home: Home, number: int, kind: str, calls: bool) -> Thing:
+def thing(home: Home, number: int, kind: str, calls: bool) -> Any:
     """An object of a runner as one here."""
+    if kind == "builtins.type" or kind.endswith("Meta"):
+        return of_class(home, number, fields(home.ask("describe", of=number), TOLD))
     return Far(home, number, kind) if calls else Thing(home, number, kind)
 
 
@@ -165,6 +171,7 @@ def far(target: str, libraries: Sequence[str] = ()) -> Any:
     folder = os.getcwd()
     home = Home(Zygote(libraries, folder), target, folder)
     home.made = thing
+    elsewhere(home.counts)
     told = fields(home.ask("describe", of=ROOT), TOLD)
     match told["kind"]:
         case "class":

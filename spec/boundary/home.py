@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spec.backends.library import WARNINGS, Unsuitable
-from spec.boundary.messages import LARGEST, Interfered, array, fields, several, text, whole
+from spec.boundary.messages import LARGEST, Interfered, array, fields, plain, several, text, whole
 from spec.boundary.placed import Answer, Placed
 from spec.boundary.runners import Connection, Zygote
 from spec.comparison import Violation
@@ -65,6 +65,22 @@ class Home:
         self.ask("library", name=name, device=device)
         self.chosen = name, device
 
+    @property
+    def ways(self) -> list[str]:
+        """The ways in which its library compiles."""
+        return [text(x) for x in several(self.ask("ways"), 0)]
+
+    def compiled(self, program: Any, way: str) -> Any:
+        """A function or a class of a runner as its library's compiler runs it."""
+        return self.read(self.ask("compile", of=program._number, way=way))
+
+    def counts(self) -> Mapping[str, Any]:
+        """What was compiled in the runner so far."""
+        told = fields(self.ask("counts"), {"programs", "of_jax", "any", "not_compiled"})
+        numbers = {x: whole(told[x], 0, LARGEST) for x in ("programs", "of_jax")}
+        reasons = [text(x) for x in several(told["not_compiled"], 0)]
+        return {**numbers, "any": told["any"] is True, "not_compiled": reasons}
+
     def pulled(self, outs: Sequence[Answer], douts: Sequence[Placed]) -> list[Any]:
         """The gradients of a recorded call, of which these are results."""
         here = self.connection()
@@ -79,40 +95,26 @@ class Home:
         """How calls are made now."""
         return {"running": self.running, "warnings": WARNINGS.get()}
 
-    def read(self, x: Any, tape: int | None = None, depth: int = 0) -> Any:
+    def read(self, x: Any, tape: int | None = None) -> Any:
         """The object that a value of an answer stands for. Raises Interfered."""
-        if x is None or type(x) in (bool, int, float):
-            return x
-        if type(x) is str:
-            return text(x)
-        if not isinstance(x, dict) or len(x) != 1:
-            raise Interfered("sent an answer of another form")
-        ((kind, what),) = x.items()
-        match kind:
-            case "a":
+
+        def held(kind: str, what: Any) -> Any:
+            if kind == "a":
                 return Answer(self, array(what), tape)
-            case "o":
-                told = fields(what, {"id", "type", "callable"})
-                number, calls = whole(told["id"], -LARGEST, -1), told["callable"] is True
-                return self.made(self, number, text(told["type"]), calls)
-            case "f" if what in ("inf", "-inf", "nan"):
-                return float(what)
-            case "d":
-                pairs = [several(pair, depth) for pair in several(what, depth)]
-                return {text(key): self.read(y, tape, depth + 1) for key, y in pairs}
-            case "t" | "l":
-                found = [self.read(y, tape, depth + 1) for y in several(what, depth)]
-                return tuple(found) if kind == "t" else found
-        raise Interfered("sent an answer of another form")
+            told = fields(what, {"id", "type", "callable"})
+            number, calls = whole(told["id"], -LARGEST, -1), told["callable"] is True
+            return self.made(self, number, text(told["type"]), calls)
+
+        return plain(x, held)
 
 
 def raised(no: Any) -> Exception:
     """The exception that stands for one of a target, of a type of the same name."""
     told = fields(no, {"type", "line", "kind", "missing"})
     name, line = text(told["type"]), text(told["line"])
-    plain: Mapping[Any, type[Exception]] = {"NoGradient": NoGradient, "Absent": Unsuitable}
-    if told["kind"] in plain:
-        return plain[told["kind"]](line)
+    ours: Mapping[Any, type[Exception]] = {"NoGradient": NoGradient, "Absent": Unsuitable}
+    if told["kind"] in ours:
+        return ours[told["kind"]](line)
     if told["kind"] == name == "AttributeError":
         return AttributeError(line)
     bases = (FarError, NotImplementedError) if told["kind"] == "NotImplementedError" else (FarError,)

@@ -6,7 +6,7 @@ question, or has another form than an answer to that question has, is `Interfere
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from spec.printable import printable
@@ -78,3 +78,34 @@ def several(x: Any, depth: int) -> list[Any]:
     if not isinstance(x, list) or len(x) > LONGEST or depth > DEEPEST:
         raise Interfered("sent an answer without end")
     return x
+
+
+def nothing(kind: str, what: Any) -> Any:
+    """Raises Interfered: there is nothing of this kind in the place of a plain value."""
+    del kind, what
+    raise Interfered("sent an answer of another form")
+
+
+def plain(x: Any, held: Callable[[str, Any], Any] = nothing, depth: int = 0) -> Any:
+    """The value in an answer. held: what an array or an object becomes. Raises Interfered."""
+    if x is None or type(x) in (bool, int, float):
+        return x
+    if type(x) is str:
+        return text(x)
+    if x == {}:
+        return ...
+    if not isinstance(x, dict) or len(x) != 1:
+        raise Interfered("sent an answer of another form")
+    ((kind, what),) = x.items()
+    match kind:
+        case "f" if what in ("inf", "-inf", "nan"):
+            return float(what)
+        case "d":
+            pairs = [several(pair, depth) for pair in several(what, depth)]
+            return {text(key): plain(y, held, depth + 1) for key, y in pairs}
+        case "t" | "l":
+            found = [plain(y, held, depth + 1) for y in several(what, depth)]
+            return tuple(found) if kind == "t" else found
+        case "a" | "o":
+            return held(kind, what)
+    raise Interfered("sent an answer of another form")

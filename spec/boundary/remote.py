@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,13 @@ from spec.backends.library import Library
 from spec.backends.memory import Laid
 from spec.boundary.placed import Answer, Leaf, Placed, encoded
 from spec.notation import DTYPES
+
+@dataclass(frozen=True)
+class Format:
+    """A format, as a library calls it."""
+
+    name: str
+
 
 OF_NUMPY = ("float64", "float32", "float16")
 
@@ -25,7 +34,7 @@ def remote(target: Any, name: str, device: str) -> Library:
         dtypes=DTYPES if differs else OF_NUMPY,
         put=lambda laid, dtype: put(target, laid, dtype),
         integers=lambda x: placed(target, np.asarray(x, np.int64)),
-        format=str,
+        format=Format,
         get=lambda x: x.numbers(),
         dtype_of=lambda x: x.dtype if isinstance(x, Answer | Placed | Leaf) else None,
         device_of=lambda x: getattr(x, "device", place),
@@ -35,7 +44,32 @@ def remote(target: Any, name: str, device: str) -> Library:
         copied=lambda x: x.now(),
         same=lambda x, before: x.now().tobytes() == before.tobytes(),
         overlap=lambda x, y: overlap(target, x, y),
+        compilers={way: partial(target.compiled, way=way) for way in target.ways},
+        chance=Chance(target),
     )
+
+
+class Chance:
+    """The random numbers of a runner's library."""
+
+    def __init__(self, target: Any) -> None:
+        self.target = target
+
+    def state(self) -> Any:
+        """The state of the library's own source."""
+        return self.target.read(self.target.ask("chance", how="state"))
+
+    def back(self, state: Any) -> None:
+        """Give the library's own source the state that it had."""
+        self.target.ask("chance", how="back", of=state._number)
+
+    def start(self, seed: int) -> None:
+        """Start the library's own source at a seed."""
+        self.target.ask("chance", how="start", seed=seed)
+
+    def generator(self, seed: int) -> Any:
+        """A generator of the library, at a seed."""
+        return self.target.read(self.target.ask("chance", how="generator", seed=seed))
 
 
 def put(target: Any, laid: Laid, dtype: str) -> tuple[Placed, Placed]:

@@ -3,6 +3,7 @@
 import importlib
 import importlib.util
 import inspect
+import math
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +13,6 @@ from .errors import Absent
 from .inference import inferred
 from .parameters import bound, name_of, parameters_of
 
-DEFAULT = 200  # letters of the text of a default that is no plain value
 PLAIN = (type(None), bool, int, float, str)
 
 
@@ -80,6 +80,16 @@ def listed(one: Any) -> list[dict[str, Any]] | str:
 def _parameter(x: inspect.Parameter) -> dict[str, Any]:
     told: dict[str, Any] = {"name": x.name, "kind": x.kind.name}
     if x.default is not x.empty:
-        plain = type(x.default) in PLAIN
-        told["default"] = x.default if plain else {"text": repr(x.default)[:DEFAULT]}
+        told["default"] = default(x.default)
     return told
+
+
+def default(x: Any) -> Any:
+    """The default of a parameter as a value of an answer (`objects`); {} for what has none."""
+    if type(x) is float and not math.isfinite(x):
+        return {"f": repr(x)}
+    if type(x) in PLAIN:
+        return x
+    if type(x) in (tuple, list):
+        return {"t" if type(x) is tuple else "l": [default(y) for y in x]}
+    return {}

@@ -3,6 +3,7 @@
 A value is JSON as it is (None, truth values, numbers, texts), or one of:
 
     {"t": [...]}  a tuple;  {"l": [...]}  a list;  {"d": [[key, value], ...]}  a mapping
+    {"dtype": name}  a format, as the library calls it
     {"f": text}  a number that is not finite;  {"r": number}  an object by its number
     {"a": {...}}  in an answer: an array, with its number, format, shape and place, and where in the
                   block its bytes lie;  {"o": {...}}: any other object, with its number and type
@@ -54,6 +55,8 @@ class Objects:
             return (instead or {}).get(what, self.known[what])
         if kind == "f":
             return float(what)
+        if kind == "dtype":
+            return self.library.format(what)
         if kind == "d":
             return {key: self.read(x, instead) for key, x in what}
         found = [self.read(x, instead) for x in what]

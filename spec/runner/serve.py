@@ -17,6 +17,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from .arrays import library
+from .compiled import counts
 from .errors import Absent, NoGradient
 from .find import described, found
 from .memory import ROOM, mapped
@@ -118,6 +119,43 @@ class Runner:
         return self.objects.written(buffers.get(told["of"], known[told["of"]]))
 
 
+    def names(self, told: Mapping[str, Any]) -> Any:
+        """The names of an object's attributes that are no secret."""
+        return [x for x in dir(self.objects.known[told["of"]]) if not x.startswith("_")]
+
+    def ways(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
+        """The ways in which the library compiles."""
+        return [*self.objects.library.ways]
+
+    def compile(self, told: Mapping[str, Any]) -> Any:
+        """An object as the library's compiler runs it. Raises Absent."""
+        objects = self.objects
+        return objects.written(objects.library.compiled(objects.known[told["of"]], told["way"]))
+
+    def counts(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
+        """What was compiled so far."""
+        return counts()
+
+    def chance(self, told: Mapping[str, Any]) -> Any:
+        """The library's own source of random numbers, and generators."""
+        objects = self.objects
+        match told["how"]:
+            case "state":
+                return objects.written(State(objects.library.state()))
+            case "back":
+                return objects.library.back(objects.known[told["of"]].held)
+            case "start":
+                return objects.library.seeded(told["seed"])
+        return objects.written(objects.library.generator(told["seed"]))
+
+
+class State:
+    """What a library's source of random numbers is to be again."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+
 DOES: Mapping[str, Callable[[Runner, Mapping[str, Any]], Any]] = {
     "start": Runner.start,
     "library": Runner.choose,
@@ -127,6 +165,11 @@ DOES: Mapping[str, Callable[[Runner, Mapping[str, Any]], Any]] = {
     "pull": Runner.pull,
     "overlap": Runner.overlap,
     "fetch": Runner.fetch,
+    "names": Runner.names,
+    "ways": Runner.ways,
+    "compile": Runner.compile,
+    "counts": Runner.counts,
+    "chance": Runner.chance,
 }
 
 

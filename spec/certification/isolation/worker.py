@@ -38,7 +38,7 @@ from typing import Any, TextIO
 
 from spec import rows
 from spec.backends import Unsuitable, likely, prepared
-from spec.backends.compiled import forget_programs
+from spec.runner.compiled import forget_programs
 from spec.backends.library import WARNINGS
 from spec.boundary.far import far
 from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed

@@ -9,8 +9,13 @@ from ..errors import Absent
 from ..memory import strided
 
 
+LARGEST = 2**32  # of the seeds of NumPy's own source, one more
+
+
 class Numpy:
-    """NumPy on the CPU, which has no gradients."""
+    """NumPy on the CPU, which has no gradients, and compiles nothing."""
+
+    ways: tuple[str, ...] = ()
 
     def placed(self, flat: Any, told: Any) -> tuple[Any, Any]:
         """The buffer and the view of an array that lies in the shared block."""
@@ -37,6 +42,26 @@ class Numpy:
     def integers(self, flat: Any) -> Any:
         """Whole numbers as an array of 64-bit integers."""
         return flat.copy()
+
+    def format(self, name: str) -> Any:
+        """What the library calls a format."""
+        return np.dtype(name)
+
+    def state(self) -> Any:
+        """The state of its own source of random numbers."""
+        return np.random.get_state()
+
+    def back(self, state: Any) -> None:
+        """Give its own source the state that it had."""
+        np.random.set_state(state)
+
+    def seeded(self, seed: int) -> None:
+        """Start its own source at a seed."""
+        np.random.seed(seed % LARGEST)
+
+    def generator(self, seed: int) -> Any:
+        """A generator at a seed."""
+        return np.random.default_rng(seed)
 
 
 def library(device: str) -> Numpy:

@@ -1,7 +1,11 @@
 """Arrays of PyTorch, with gradients by autograd."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import functools
+import importlib
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -14,8 +18,14 @@ DTYPES = {dtype: name for name, dtype in FORMATS.items()}
 OWN = (torch.Tensor, torch.nn.Parameter)  # a Parameter is a tensor that a module owns
 
 
+LIMITS = ("recompile_limit", "accumulated_recompile_limit")
+OLDER = ("cache_size_limit", "accumulated_cache_size_limit")  # their names before torch 2.6
+
+
 class Torch:
     """PyTorch on one device."""
+
+    ways: Mapping[str, bool] = {"static": False, "dynamic": True}
 
     def __init__(self, place: torch.device) -> None:
         self.place = place
@@ -69,6 +79,78 @@ class Torch:
         """The gradient of the sum of <dout, out> by each leaf. Raises NoGradient."""
         with torch.enable_grad():
             return by_leaves(outs, leaves, douts)
+
+    def format(self, name: str) -> Any:
+        """What the library calls a format."""
+        return FORMATS[name]
+
+    def state(self) -> Any:
+        """The state of its own sources of random numbers."""
+        gpu = [] if self.place.type == "cpu" else torch.cuda.get_rng_state_all()
+        return torch.get_rng_state(), gpu
+
+    def back(self, state: Any) -> None:
+        """Give its own sources the state that they had."""
+        torch.set_rng_state(state[0])
+        if state[1]:
+            torch.cuda.set_rng_state_all(state[1])
+
+    def seeded(self, seed: int) -> None:
+        """Start its own sources at a seed."""
+        # Without CUDA, torch.manual_seed would note down for it where it was called from.
+        on_cpu = self.place.type == "cpu"
+        (torch.default_generator.manual_seed if on_cpu else torch.manual_seed)(seed)
+
+    def generator(self, seed: int) -> Any:
+        """A generator at a seed."""
+        return torch.Generator(self.place).manual_seed(seed)
+
+    def compiled(self, program: Any, way: str) -> Any:
+        """A function under torch.compile, or a class whose modules are. Raises Absent."""
+        return compiler(program, self.ways[way])
+
+
+def compiler(program: Any, dynamic: bool) -> Any:
+    """A function under torch.compile, or a class whose modules are. Raises Absent."""
+    if isinstance(program, type):
+        return _of_modules(program, dynamic)
+    with warnings.catch_warnings():  # what it imports for the first time warns of itself
+        warnings.simplefilter("ignore")
+        compiled: Callable[..., Any] = torch.compile(program, dynamic=dynamic)
+
+    def run(*places: Any, **words: Any) -> Any:
+        with unlimited():
+            return compiled(*places, **words)
+
+    return run
+
+
+def _of_modules(kind: Any, dynamic: bool) -> Any:
+    """The class whose objects are compiled as they are made: what they are called is theirs."""
+    if not issubclass(kind, torch.nn.Module):
+        what = f"{kind.__name__} is a class of other objects"
+        raise Absent(f"torch.compile is for functions and modules, and {what}")
+
+    @functools.wraps(kind.__init__)
+    def made(self: Any, *places: Any, **words: Any) -> None:
+        kind.__init__(self, *places, **words)
+        self.compile(dynamic=dynamic)
+
+    def call(self: Any, *places: Any, **words: Any) -> Any:
+        with unlimited():
+            return kind.__call__(self, *places, **words)
+
+    own = {"__init__": made, "__call__": call, "__doc__": kind.__doc__}
+    named = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    return type(kind)(kind.__name__, (kind,), {**own, **named})
+
+
+def unlimited() -> AbstractContextManager[Any]:
+    """Without the limit of programs, beyond which a function runs uncompiled, and nobody hears."""
+    config = importlib.import_module("torch._dynamo.config")
+    names = LIMITS if hasattr(config, LIMITS[0]) else OLDER
+    many: AbstractContextManager[Any] = config.patch(dict.fromkeys(names, sys.maxsize))
+    return many
 
 
 def by_leaves(outs: Sequence[Any], leaves: Sequence[Any], douts: Sequence[Any]) -> list[Any]:

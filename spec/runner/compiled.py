@@ -1,0 +1,55 @@
+"""The work of compilers of functions: the number of programs, and the fallbacks.
+
+torch's compiler has counters, and JAX reports each program as it compiles it (`listen`).
+"""
+
+import sys
+from collections import Counter
+from typing import Any
+
+DONE, KEPT = "/jax/core/compile/backend_compile_duration", "/jax/compilation_cache/cache_hits"
+
+_heard = Counter[str]()
+
+
+def listen(monitoring: Any) -> None:
+    """Count from now on what JAX compiles, and what it takes from where it was kept."""
+    monitoring.register_event_duration_secs_listener(_hear)
+    monitoring.register_event_listener(_hear)
+
+
+def counts() -> dict[str, Any]:
+    """What was compiled so far in this process: how much, and what was not."""
+    made = programs()
+    told = {"programs": made, "of_jax": _heard[DONE], "any": made + _heard[KEPT] > 0}
+    return {**told, "not_compiled": not_compiled()}
+
+
+def programs() -> int:
+    """How many programs were compiled so far in this process."""
+    counting = sys.modules.get("torch._dynamo.utils")
+    of_torch = counting.counters["stats"]["unique_graphs"] if counting else 0
+    return int(of_torch) + _heard[DONE] - _heard[KEPT]
+
+
+def not_compiled() -> tuple[str, ...]:
+    """Why the compiler gave up on a function, in its words, so far in this process.
+
+    It says so to its log alone, and goes on with the function as it is written: among others
+    after eight shapes that it compiled one by one. A part may be a line amid others.
+    """
+    counting = sys.modules.get("torch._dynamo.utils")
+    if counting is None:
+        return ()
+    reasons = [x for name in ("unimplemented", "graph_break") for x in counting.counters[name]]
+    return tuple(words.splitlines()[0] for words in reasons)
+
+
+def forget_programs() -> None:
+    """JAX keeps a program for each shape that it has seen: gigabytes in minutes."""
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+
+
+def _hear(event: str, *_: Any, **__: Any) -> None:
+    _heard[event] += event in (DONE, KEPT)
