@@ -1,26 +1,18 @@
-"""The work of compilers of functions, in this process or where a target is.
+"""The work of compilers of functions, in this process or where the target is."""
 
-By default that is counted here (`spec.runner.compiled`).
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from spec.backends.elsewhere import home
 from spec.runner import compiled
 
 COMPILER = "torch.compile"
 
-_elsewhere: list[Callable[[], Mapping[str, Any]]] = []
-
-
-def elsewhere(told: Callable[[], Mapping[str, Any]]) -> None:
-    """From now on programs are compiled in another process, which `told` asks for its counts."""
-    _elsewhere[:] = [told]
-
 
 def counts() -> Mapping[str, Any]:
     """What a compiler has done so far, by the names of the functions below."""
-    return _elsewhere[0]() if _elsewhere else compiled.counts()
+    there = home()
+    return compiled.counts() if there is None else there.counts()
 
 
 def programs() -> int:

@@ -91,8 +91,11 @@ class Elsewhere:
     """A target that is not in this process, and its arrays neither.
 
     libraries: the array libraries that it may be written for, the likeliest first. bound: the
-    parameters that a partial function has a value for, by name.
+    parameters that a partial function has a value for, by name. target: as a person named it; ""
+    for what was got from there.
     """
+
+    target: str = ""
 
     libraries: tuple[str, ...] = ()
     bound: tuple[str, ...] = ()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from spec.backends.compiled import elsewhere
+from spec.backends.elsewhere import settle
 from spec.backends.library import Elsewhere, Library, Unsuitable
 from spec.boundary.home import Home
 from spec.boundary.messages import Interfered, fields, plain, several, text
 from spec.boundary.placed import Answer, Leaf, Placed
 from spec.boundary.remote import Format, remote
 from spec.boundary.runners import Connection, Zygote
+from spec.runner.inference import NAMES
 
 ROOT = 0
 TOLD = {"name", "qualname", "module", "kind", "type", "parameters", "line", "libraries", "bound"}
@@ -166,16 +169,36 @@ def thing(home: Home, number: int, kind: str, calls: bool) -> Any:
     return Far(home, number, kind) if calls else Thing(home, number, kind)
 
 
+def written_for(target: str, folder: str) -> list[str]:
+    """The array libraries that the file of a target imports, as its text says."""
+    place = target.rpartition(":")[0]
+    top = place.partition(".")[0]
+    if top in NAMES:
+        return [top]
+    path = Path(folder, place if place.endswith(".py") else f"{place.replace('.', '/')}.py")
+    try:
+        lines = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return []
+    return [name for name in NAMES if re.search(rf"^\s*(import|from) {name}\b", lines, re.M)]
+
+
 def far(target: str, libraries: Sequence[str] = ()) -> Any:
     """What a target names, in runners. libraries: imported beforehand. Raises Unsuitable."""
     folder = os.getcwd()
+    libraries = [*libraries, *written_for(target, folder)]
     home = Home(Zygote(libraries, folder), target, folder)
     home.made = thing
-    elsewhere(home.counts)
+    settle(home)
     told = fields(home.ask("describe", of=ROOT), TOLD)
+    home.zygote.prepare(told["libraries"][:1])
     match told["kind"]:
         case "class":
-            return of_class(home, ROOT, told)
+            made = of_class(home, ROOT, told)
+            made.target = target
+            return made
         case "callable":
-            return Far(home, ROOT, text(told["type"]), told)
+            found = Far(home, ROOT, text(told["type"]), told)
+            found.target = target
+            return found
     raise Unsuitable(f"{target} is of type {text(told['type'])}, not a function or a class")

@@ -74,6 +74,17 @@ class Home:
         """A function or a class of a runner as its library's compiler runs it."""
         return self.read(self.ask("compile", of=program._number, way=way))
 
+    def loaded(self) -> Mapping[str, Any]:
+        """The array libraries that are loaded in the runner, the target's packages, and the GPU."""
+        told = fields(self.ask("loaded"), {"libraries", "packages", "gpu"})
+        names = {x: [text(y) for y in several(told[x], 0)] for x in ("libraries", "packages")}
+        return {**names, "gpu": text(told["gpu"])}
+
+    @property
+    def source(self) -> str:
+        """The file of the target and its first line, as far as they are known."""
+        return text(self.ask("source"))
+
     def counts(self) -> Mapping[str, Any]:
         """What was compiled in the runner so far."""
         told = fields(self.ask("counts"), {"programs", "of_jax", "any", "not_compiled"})

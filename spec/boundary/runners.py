@@ -14,10 +14,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from spec.boundary.messages import Interfered, parsed
+from spec.runner.inference import NAMES
 from spec.runner.memory import ROOM, SIZE, mapped
 from spec.runner.serve import LONGEST
 
@@ -45,13 +47,19 @@ class Zygote:
         theirs.close()
         atexit.register(self.end)
 
+    def prepare(self, libraries: Sequence[str]) -> None:
+        """Have it import libraries, so that its copies have them."""
+        names = [name for name in libraries if name in NAMES]
+        with suppress(OSError):
+            self.control.send(json.dumps(names).encode())
+
     def runner(self) -> "Connection":
         """A new copy. Raises Interfered: the zygote is gone."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         block = os.memfd_create("arrays", os.MFD_CLOEXEC)
         os.ftruncate(block, SIZE)
         try:
-            socket.send_fds(self.control, [b"copy"], [theirs.fileno(), block, 2])
+            socket.send_fds(self.control, [b"[]"], [theirs.fileno(), block, 2])
         except OSError:
             raise Interfered("ended the process that starts runners") from None
         finally:

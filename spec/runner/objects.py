@@ -15,7 +15,7 @@ import mmap
 from collections.abc import Mapping
 from typing import Any
 
-from .memory import FORMATS, ROOM, SIZE, flat
+from .memory import FORMATS, ROOM, SIZE, flat, strided
 
 PLAIN = (type(None), bool, int, str)
 ALIGNED = 64  # bytes
@@ -35,7 +35,7 @@ class Objects:
         """Make an array that the judge has written into the block."""
         number = told["id"]
         if told["dtype"] == "int64":
-            self.known[number] = self.library.integers(flat(self.block, told))
+            self.known[number] = self.library.integers(strided(flat(self.block, told), told))
             return
         buffer, view = self.library.placed(flat(self.block, told), told)
         self.known[number], self.buffers[number] = view, buffer

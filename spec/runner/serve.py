@@ -20,8 +20,11 @@ from .arrays import library
 from .compiled import counts
 from .errors import Absent, NoGradient
 from .find import described, found
+from .gpu import at_work
+from .inference import NAMES as LIBRARIES
 from .memory import ROOM, mapped
 from .objects import Objects
+from .origin import packages, source_of
 
 LONGEST = 1 << 17  # bytes of a message
 LINE = 200  # letters of an exception's message
@@ -136,6 +139,15 @@ class Runner:
         """What was compiled so far."""
         return counts()
 
+    def loaded(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
+        """The array libraries that are loaded, the packages of the target, and the GPU."""
+        names = [name for name in LIBRARIES if name in sys.modules]
+        return {"libraries": names, "packages": packages(self.objects.known[0]), "gpu": at_work()}
+
+    def source(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
+        """The file of the target and its first line."""
+        return source_of(self.objects.known[0])
+
     def chance(self, told: Mapping[str, Any]) -> Any:
         """The library's own source of random numbers, and generators."""
         objects = self.objects
@@ -169,6 +181,8 @@ DOES: Mapping[str, Callable[[Runner, Mapping[str, Any]], Any]] = {
     "ways": Runner.ways,
     "compile": Runner.compile,
     "counts": Runner.counts,
+    "loaded": Runner.loaded,
+    "source": Runner.source,
     "chance": Runner.chance,
 }
 

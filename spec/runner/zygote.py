@@ -6,29 +6,44 @@ serves (`serve`); this process ends it, with its whole group, as soon as the jud
 socket is closed, and tells the judge how it ended if it ends by itself.
 """
 
+import gc
 import importlib
+import json
 import os
 import select
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
 from .serve import serve
 
 LINE = 1 << 10
+LATER: Mapping[str, Sequence[str]] = {
+    "numpy": ("numpy.random",),
+    "torch": ("torch.fx.experimental.symbolic_shapes", "attention_runner.arrays.for_torch"),
+    "jax": ("attention_runner.arrays.for_jax",),
+}
 GONE = select.POLLHUP | select.POLLERR
 
 
 def main(control: int, libraries: Sequence[str]) -> None:
     """Serve requests until the control socket is closed; then end every copy."""
     orders = socket.socket(fileno=control)
-    for name in libraries:
-        with suppress(ImportError):
-            importlib.import_module(name)
+    imported(libraries)
     Zygote(orders).run()
+
+
+def imported(libraries: Sequence[str]) -> None:
+    """Import libraries, and what they import themselves once they are used."""
+    for name in libraries:
+        for later in (name, *LATER.get(name, ())):
+            with suppress(ImportError):
+                importlib.import_module(later)
+    if libraries:
+        gc.freeze()  # else to collect garbage would copy all of the memory that is shared
 
 
 class Zygote:
@@ -47,7 +62,9 @@ class Zygote:
                     said, handles, *_ = socket.recv_fds(self.orders, LINE, 3)
                     if not said:
                         self._end()
-                    self._copied(*handles)
+                    imported(json.loads(said))
+                    if handles:
+                        self._copied(*handles)
                 elif handle in self.copies:
                     self._over(handle, event)
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spec.backends.library import Elsewhere
 from spec.certification.target.following import is_nothing_but
 from spec.kind import Kind
 from spec.subject import named
@@ -36,14 +37,28 @@ class Deviations:
         return replace(self, reasons={**self.reasons, **said}, strict=(*self.strict, *said))
 
 
+def _is(program: Any, origin: str) -> bool:
+    """Whether to call a program is to call the one of an origin."""
+    if isinstance(program, Elsewhere):
+        return _named(program, origin)
+    return is_nothing_but(program, named(origin))
+
+
+def _named(program: Any, origin: str) -> bool:
+    """Whether a program is the one of an origin; one elsewhere by the name that a person gave."""
+    if isinstance(program, Elsewhere):
+        return program.target == origin
+    return program is named(origin)
+
+
 def known(kind: Kind, program: Any, device: str) -> Deviations:
     """The deviations of a program on a device, under any name or thin wrapper."""
     found = {
         origin: deviations
         for (origin, where), deviations in kind.known.items()
-        if where == device and is_nothing_but(program, named(origin))
+        if where == device and _is(program, origin)
     }
-    itself = any(program is named(origin) for origin in found)
+    itself = any(_named(program, origin) for origin in found)
     listed = [one for deviations in found.values() for one in deviations]
     reasons = {number: one.reason for one in listed for number in one.clauses}
     return Deviations(reasons, strict=tuple(reasons) if itself else ())

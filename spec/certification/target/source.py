@@ -5,6 +5,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from spec.backends.elsewhere import home
 from spec.certification.target.versions import INSTALLED
 from spec.subject import named
 
@@ -24,6 +25,8 @@ def defined(origin: str) -> tuple[Path, int] | None:
 
 def source_of(origin: str) -> str:
     """The same as `file:line`, or "": relative to the working directory, or to site-packages."""
+    if (there := home()) is not None:
+        return there.source
     found = defined(origin)
     if found is None:
         return ""

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from spec.backends import NAMES
-from spec.backends.gpu import at_work
+from spec.backends.elsewhere import home
+from spec.runner.gpu import at_work
 
 INSTALLED = {"site-packages", "dist-packages"}
 GPU = "gpu"
@@ -21,8 +22,12 @@ def versions_of(origin: str = "") -> Mapping[str, str]:
     If torch uses a GPU, that is named too.
     """
     loaded = [name for name in ("numpy", *NAMES) if name in sys.modules]
-    gpu = at_work()
-    return {**versions([*loaded, *made_of(origin)]), **({GPU: gpu} if gpu else {})}
+    gpu, made = at_work(), made_of(origin)
+    if (there := home()) is not None:
+        told = there.loaded()
+        loaded, gpu = ["numpy", *(x for x in told["libraries"] if x in NAMES)], told["gpu"]
+        made = (*dict.fromkeys(x for top in told["packages"] for x in _by_name(top)),)
+    return {**versions([*loaded, *made]), **({GPU: gpu} if gpu else {})}
 
 
 def versions(names: Iterable[str]) -> Mapping[str, str]:

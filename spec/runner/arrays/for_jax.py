@@ -68,7 +68,7 @@ class Jax:
 
     def integers(self, flat: Any) -> Any:
         """Whole numbers as an array of integers."""
-        return jax.device_put(flat.copy(), self.place)
+        return jax.device_put(flat.copy(order="C"), self.place)
 
     def recorded(self, call: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, Any]:
         """The result of a call of leaves, and the pull-back of the arrays in it."""

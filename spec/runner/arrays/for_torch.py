@@ -67,7 +67,7 @@ class Torch:
 
     def integers(self, flat: Any) -> Any:
         """Whole numbers as a tensor of 64-bit integers."""
-        return torch.from_numpy(flat.copy()).to(self.place)
+        return torch.from_numpy(flat.copy(order="C")).to(self.place)
 
     def recorded(self, call: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, Any]:
         """The result of a call of leaves, and the leaves, by which it can be differentiated."""

@@ -1,0 +1,29 @@
+"""Where the target of this process is, if it is in another one: who can be asked about it."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class Home(Protocol):
+    """What another process says of the target in it."""
+
+    source: str
+
+    def counts(self) -> Mapping[str, Any]:
+        """What was compiled there so far (`spec.runner.compiled`)."""
+
+    def loaded(self) -> Mapping[str, Any]:
+        """The array libraries that are loaded there, the target's packages, and the GPU."""
+
+
+_there: list[Home] = []
+
+
+def settle(home: Home) -> None:
+    """From now on the target of this process is there."""
+    _there[:] = [home]
+
+
+def home() -> Home | None:
+    """Where the target is; None: it is here, or there is none."""
+    return _there[0] if _there else None
