@@ -20,7 +20,11 @@ from typing import Any, ClassVar, NoReturn, Self
 GRADIENTS = {"gradients": ("any", "none")}
 
 
-class DeviceLost(BaseException):
+class Over(BaseException):
+    """No call of a target can be made any more, or believed: that fails no clause."""
+
+
+class DeviceLost(Over):
     """The device of a target no longer responds: the process failed, not a single call."""
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from spec.backends.library import Library, first_line
 from spec.comparison import Violation
 from spec.notation import Array, Call
-from spec.subject import DeviceLost, Raised, Refused
+from spec.subject import DeviceLost, Over, Raised, Refused
 
 
 class WrongArray(Violation):
@@ -39,7 +39,7 @@ def refusing(given: Callable[[], Mapping[str, str]] = dict) -> Iterator[None]:
     """
     try:
         yield
-    except (Violation, Refused, DeviceLost):
+    except (Violation, Refused, Over):
         raise
     except (Exception, SystemExit) as error:
         if lost(error):
@@ -138,4 +138,7 @@ def words(x: Any) -> str:
     """The type of an object that is no array, in words."""
     if isinstance(x, tuple | list):
         return f"a {type(x).__name__} of {len(x)}"
-    return "None" if x is None else f"of type {type(x).__module__}.{type(x).__qualname__}"
+    if x is None:
+        return "None"
+    kind = getattr(x, "_kind", "") or f"{type(x).__module__}.{type(x).__qualname__}"
+    return f"of type {kind}"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spec.backends.elsewhere import settle
 from spec.backends.library import Elsewhere, Library, Unsuitable
-from spec.boundary.home import Home
-from spec.boundary.messages import Interfered, fields, plain, several, text
+from spec.boundary.home import NAME, Home
+from spec.boundary.messages import LARGEST, Interfered, fields, plain, several, text, whole
 from spec.boundary.placed import Answer, Leaf, Placed
 from spec.boundary.remote import Format, remote
 from spec.boundary.runners import Connection, Zygote
@@ -24,22 +24,68 @@ EMPTY = inspect.Parameter.empty
 
 
 class Thing:
-    """An object of a runner: its attributes are those that it has there."""
+    """An object of a runner: its attributes are those that it has there.
 
-    def __init__(self, home: Home, number: int, kind: str) -> None:
-        self._home, self._number, self._kind = home, number, kind
+    again: gets the same object from another runner; None for what only this one has.
+    """
+
+    def __init__(
+        self, home: Home, number: int, kind: str, again: Callable[[], int] | None = None
+    ) -> None:
+        self._home, self._kind, self._again = home, kind, again
+        self._here, self._at = home.connection(), number
+        self._here.pinned += again is None
+
+    @property
+    def _number(self) -> int:
+        """Its number in the runner of this process."""
+        here = self._home.connection()
+        if here is not self._here:
+            if self._again is None:
+                raise Interfered("ended its process, and what it held is lost")
+            self._here, self._at = here, self._again()
+        return self._at
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return self._home.read(self._home.ask("get", of=self._number, name=name))
+        found = attribute(self._home, lambda: self._number, name, self._again is not None)
+        if isinstance(found, Far):
+            self.__dict__[name] = found
+        return found
+
+    def __del__(self) -> None:
+        if self._at < 0:
+            self._here.free.append(self._at)
+            self._here.pinned -= self._again is None
+
+
+def attribute(home: Home, owner: Callable[[], int], name: str, again: bool) -> Any:
+    """An attribute of an object of a runner. again: other runners have it as well."""
+
+    def got() -> Any:
+        return home.ask("get", of=owner(), name=name)
+
+    def numbered() -> int:
+        told = got()
+        held = plain(told, lambda _, what: what) if isinstance(told, dict) else None
+        return whole(fields(held, {"id", "type", "callable"})["id"], -LARGEST, -1)
+
+    return home.read(got(), again=numbered if again else None)
 
 
 class Far(Thing, Elsewhere):
     """A function of a runner, or an object that can be called."""
 
-    def __init__(self, home: Home, number: int, kind: str, told: Any = None) -> None:
-        super().__init__(home, number, kind)
+    def __init__(
+        self,
+        home: Home,
+        number: int,
+        kind: str,
+        again: Callable[[], int] | None = None,
+        told: Any = None,
+    ) -> None:
+        super().__init__(home, number, kind, again)
         self._known = told
         if told is not None:
             self.__qualname__, self.__module__ = text(told["qualname"]), text(told["module"])
@@ -56,7 +102,7 @@ class Far(Thing, Elsewhere):
 
     @property
     def __name__(self) -> str:
-        return text(self._told["name"])
+        return named(self._told["name"])
 
     @property
     def libraries(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -76,7 +122,7 @@ class Far(Thing, Elsewhere):
         return [text(x) for x in several(self._home.ask("names", of=self._number), 0)]
 
     def __call__(self, *places: Any, **words: Any) -> Any:
-        return called(self._home, self._number, places, words)
+        return called(self._home, lambda: self._number, places, words)
 
 
 class FarClass(type, Elsewhere):
@@ -86,12 +132,12 @@ class FarClass(type, Elsewhere):
     _number: int
 
     def __call__(cls, *places: Any, **words: Any) -> Any:
-        return called(cls._home, cls._number, places, words)
+        return called(cls._home, lambda: cls._number, places, words)
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return cls._home.read(cls._home.ask("get", of=cls._number, name=name))
+        return attribute(cls._home, lambda: cls._number, name, cls._number == ROOT)
 
     def library(cls, name: str, device: str) -> Library:
         """The array library of its runner. Raises Unsuitable."""
@@ -104,12 +150,14 @@ def of_class(home: Home, number: int, told: Mapping[str, Any]) -> FarClass:
     own |= {"_home": home, "_number": number, "libraries": libraries(told), "bound": ()}
     if not isinstance(told["parameters"], str):
         own["__signature__"] = signature(told["parameters"])
-    return FarClass(text(told["name"]), (), own)
+    return FarClass(named(told["name"]), (), own)
 
 
-def called(home: Home, number: int, places: Sequence[Any], words: Mapping[str, Any]) -> Any:
+def called(
+    home: Home, owner: Callable[[], int], places: Sequence[Any], words: Mapping[str, Any]
+) -> Any:
     """What an object of a runner returns if it is called there."""
-    here, leaves = home.connection(), list[Leaf]()
+    here, leaves, number = home.begin(), list[Leaf](), owner()
     given = [sent(x, here, leaves) for x in places]
     named = {name: sent(x, here, leaves) for name, x in words.items()}
     asked: dict[str, Any] = {"of": number, "places": given, "words": named}
@@ -141,6 +189,12 @@ def sent(x: Any, here: Connection, leaves: list[Leaf]) -> Any:
     return x.item() if hasattr(x, "item") else x
 
 
+def named(x: Any) -> str:
+    """A name that a runner sent, if it is one; else what any function is called."""
+    name = text(x)
+    return name if NAME.fullmatch(name) else "target"
+
+
 def libraries(told: Mapping[str, Any]) -> tuple[str, ...]:
     """The libraries in a description."""
     return tuple(text(x) for x in several(told["libraries"], 0)) or ("numpy",)
@@ -162,11 +216,13 @@ def _parameter(x: Any) -> inspect.Parameter:
     return inspect.Parameter(text(x["name"]), kind, default=told)
 
 
-def thing(home: Home, number: int, kind: str, calls: bool) -> Any:
+def thing(
+    home: Home, number: int, kind: str, calls: bool, again: Callable[[], int] | None
+) -> Any:
     """An object of a runner as one here."""
     if kind == "builtins.type" or kind.endswith("Meta"):
         return of_class(home, number, fields(home.ask("describe", of=number), TOLD))
-    return Far(home, number, kind) if calls else Thing(home, number, kind)
+    return (Far if calls else Thing)(home, number, kind, again)
 
 
 def written_for(target: str, folder: str) -> list[str]:
@@ -198,7 +254,7 @@ def far(target: str, libraries: Sequence[str] = ()) -> Any:
             made.target = target
             return made
         case "callable":
-            found = Far(home, ROOT, text(told["type"]), told)
+            found = Far(home, ROOT, text(told["type"]), lambda: ROOT, told)
             found.target = target
             return found
     raise Unsuitable(f"{target} is of type {text(told['type'])}, not a function or a class")

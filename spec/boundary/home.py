@@ -17,6 +17,7 @@ from spec.subject import NoGradient
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+SHARED = ("numpy", "torch")  # libraries whose arrays can lie in the shared block
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 
 
@@ -31,7 +32,8 @@ class Died(Violation):
 class Home:
     """A target that lives in runners.
 
-    made: an object of a runner as one here, by its number, its type and whether it can be called.
+    made: an object of a runner as one here, by its number, its type, whether it can be called, and
+    how another runner has it.
     """
 
     def __init__(self, zygote: Zygote, target: str, folder: str) -> None:
@@ -39,7 +41,7 @@ class Home:
         self.here: tuple[int, Connection] | None = None
         self.chosen: tuple[str, str] | None = None
         self.running = "float64"
-        self.made: Callable[[Home, int, str, bool], Any] = lambda *_: None
+        self.made: Callable[..., Any] = lambda *_: None
 
     def connection(self) -> Connection:
         """The runner of this process, started if there is none."""
@@ -51,6 +53,15 @@ class Home:
             if self.chosen is not None:
                 self.choose(*self.chosen)
         return self.here[1]
+
+    def begin(self) -> Connection:
+        """The runner for a call: now and then a new one, if nothing of the last is needed."""
+        here = self.connection()
+        here.calls += 1
+        if here.calls > here.most and not here.pinned:
+            here.talk.close()
+            self.here = None
+        return self.connection()
 
     def ask(self, do: str, **told: Any) -> Any:
         """The answer to a question. Raises what the target raised; Interfered."""
@@ -64,6 +75,7 @@ class Home:
         """Choose the library of its arrays. Raises Unsuitable."""
         self.ask("library", name=name, device=device)
         self.chosen = name, device
+        self.connection().refills = name in SHARED and device == "cpu"
 
     @property
     def ways(self) -> list[str]:
@@ -106,7 +118,9 @@ class Home:
         """How calls are made now."""
         return {"running": self.running, "warnings": WARNINGS.get()}
 
-    def read(self, x: Any, tape: int | None = None) -> Any:
+    def read(
+        self, x: Any, tape: int | None = None, again: Callable[[], int] | None = None
+    ) -> Any:
         """The object that a value of an answer stands for. Raises Interfered."""
 
         def held(kind: str, what: Any) -> Any:
@@ -114,7 +128,7 @@ class Home:
                 return Answer(self, array(what), tape)
             told = fields(what, {"id", "type", "callable"})
             number, calls = whole(told["id"], -LARGEST, -1), told["callable"] is True
-            return self.made(self, number, text(told["type"]), calls)
+            return self.made(self, number, text(told["type"]), calls, again)
 
         return plain(x, held)
 

@@ -11,12 +11,13 @@ from typing import Any
 
 from spec.printable import printable
 from spec.runner.memory import FORMATS, ROOM, SIZE
+from spec.subject import Over
 
 DEEPEST, LONGEST, AXES, LARGEST = 8, 10_000, 16, 2**40
 TEXT = 200  # letters
 
 
-class Interfered(BaseException):
+class Interfered(Over):
     """A runner did what no runner does; the message says what, and begins with a verb."""
 
 

@@ -57,12 +57,12 @@ class Placed:
         return self.id
 
     def _written(self) -> None:
-        self.here = connection = self.target.connection()
-        self.id, self.at = connection.number(), connection.place(self.raw.nbytes)
-        connection.block[self.at : self.at + self.raw.nbytes] = self.raw.tobytes()
-        told = {"strides": self.laid.strides, "offset": self.laid.offset, "shape": self.shape}
-        told |= {"count": self.raw.size, "dtype": self.dtype, "at": self.at, "id": self.id}
-        connection.new.append(told)
+        laid = self.laid
+        form = (self.dtype, self.raw.size, laid.shape, laid.strides, laid.offset)
+        self.here = self.target.connection()
+        self.spot = self.here.spot(form, self.raw.nbytes)
+        self.id, self.at = self.spot.id, self.spot.at
+        self.here.block[self.at : self.at + self.raw.nbytes] = self.raw.tobytes()
 
     def now(self) -> Array:
         """The buffer as it is in the block."""
@@ -94,7 +94,7 @@ class Placed:
 
     def __del__(self) -> None:
         if self.here is not None:
-            self.here.leave(self.id, self.at, self.raw.nbytes)
+            self.here.leave(self.spot)
 
 
 class Leaf:
@@ -114,6 +114,7 @@ class Answer:
         self.id, self.dtype, self.shape = told["id"], told["dtype"], told["shape"]
         self.device, self.requires_grad = told["device"], told["grad"]
         self.raw: Array | None = None
+        self.here.pinned += 1
         here: Connection = self.here
         if told["at"] is not None:
             form = FORMATS[self.dtype]
@@ -143,3 +144,4 @@ class Answer:
 
     def __del__(self) -> None:
         self.here.free.append(self.id)
+        self.here.pinned -= 1

@@ -4,6 +4,8 @@ A zygote has imported the array library and no target. It gets no environment, a
 handle of the judge, beside what `KEPT` names.
 """
 
+from __future__ import annotations
+
 import atexit
 import json
 import mmap
@@ -16,7 +18,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from spec.boundary.messages import Interfered, parsed
 from spec.runner.inference import NAMES
@@ -28,6 +30,8 @@ START = Path(__file__).resolve().parents[1] / "runner" / "start.py"
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
 BEGIN = ("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH", "TRITON_", "JAX_", "XLA_")
 ALIGNED = 64  # bytes
+CALLS = 4000  # of a runner, on average, before another one takes its place
+Form = tuple[str, int, tuple[int, ...], tuple[int, ...] | None, int]  # dtype, count, shape, strides
 
 
 class Zygote:
@@ -38,12 +42,16 @@ class Zygote:
         kept = {x: y for x, y in os.environ.items() if x in KEPT or x.startswith(BEGIN)}
         self.owner = os.getpid()
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-u", str(START), str(theirs.fileno()), *libraries],
-            stdin=subprocess.DEVNULL,
+            [sys.executable, "-P", "-u", "-"],  # as whose argument a target sees nothing
+            stdin=subprocess.PIPE,
             env=kept,
             pass_fds=(theirs.fileno(),),
             cwd=folder,
         )
+        assert self.process.stdin is not None
+        begin = f"started({str(START.parent)!r}, {theirs.fileno()}, {[*libraries]!r})"
+        self.process.stdin.write(f"{START.read_text(encoding='utf-8')}\n{begin}\n".encode())
+        self.process.stdin.close()
         theirs.close()
         atexit.register(self.end)
 
@@ -75,16 +83,34 @@ class Zygote:
             self.process.wait()
 
 
+class Spot(NamedTuple):
+    """A place in the block, for an array of some form. id: the number of the array."""
+
+    form: Form
+    size: int
+    id: int
+    at: int
+
+
 class Connection:
-    """A runner as one process sees it: questions and answers, and places in the shared block."""
+    """A runner as one process sees it: questions and answers, and places in the shared block.
+
+    spare: places of arrays that nobody here refers to any more. They are refilled, so that a target
+    is given the same object again, as by a caller who fills a buffer in place; what it remembers by
+    the identity of an array is then wrong. refills: whether an array of the library can be. calls,
+    most: how many there were, and how many there will be, as nobody knows beforehand. pinned:
+    objects of the runner that no other one has.
+    """
 
     def __init__(self, talk: socket.socket, block: mmap.mmap) -> None:
         self.talk, self.block = talk, block
         self.numbers = 0
         self.new: list[dict[str, Any]] = []
         self.free: list[int] = []
-        self.at, self.live = 0, 0
+        self.at, self.live, self.refills = 0, 0, False
+        self.calls, self.most, self.pinned = 0, secrets.randbelow(2 * CALLS) + 1, 0
         self.gaps: dict[int, list[int]] = {}
+        self.spare: dict[Form, list[Spot]] = {}
 
     def ask(self, do: str, **told: Any) -> Any:
         """The answer to a question. Raises what the target raised; Interfered."""
@@ -103,31 +129,45 @@ class Connection:
             _like(found["died"])
         return found
 
-    def number(self) -> int:
-        """A number for an object that the judge makes."""
-        self.numbers += 1
-        return self.numbers
-
-    def place(self, size: int) -> int:
-        """A free place for so many bytes. Raises MemoryError."""
-        size += -size % ALIGNED
-        gaps = self.gaps.get(size)
+    def spot(self, form: Form, size: int) -> Spot:
+        """A place for an array: one that had this form, if there is any. Raises MemoryError."""
         self.live += 1
-        if gaps:
-            return gaps.pop()
+        spare = self.spare.get(form)
+        if spare:
+            return spare.pop()
+        self.numbers += 1
+        found = Spot(form, size + (-size % ALIGNED), self.numbers, self._place(size))
+        dtype, count, shape, strides, offset = form
+        told = {"shape": shape, "strides": strides, "offset": offset, "count": count}
+        self.new.append({**told, "dtype": dtype, "id": found.id, "at": found.at})
+        return found
+
+    def leave(self, spot: Spot) -> None:
+        """Give a place back. The next array of its form is the same object, with other numbers."""
+        self.live -= 1
+        if self.refills and spot.form[0] != "int64":
+            self.spare.setdefault(spot.form, []).append(spot)
+        else:
+            self._free(spot)
+
+    def _place(self, size: int) -> int:
+        size += -size % ALIGNED
+        if self.at + size > ROOM and not self.gaps.get(size):
+            for spot in [x for spare in self.spare.values() for x in spare]:
+                self._free(spot)
+            self.spare.clear()
+        if self.gaps.get(size):
+            return self.gaps[size].pop()
+        if not self.live - 1 and self.at + size > ROOM:
+            self.at, self.gaps = 0, {}
         at, self.at = self.at, self.at + size
         if self.at > ROOM:
             raise MemoryError("the arrays of a problem are larger than the block that is shared")
         return at
 
-    def leave(self, number: int, at: int, size: int) -> None:
-        """Give a place back, and forget what lay there."""
-        self.free.append(number)
-        self.live -= 1
-        if not self.live:
-            self.at, self.gaps = 0, {}
-        else:
-            self.gaps.setdefault(size + (-size % ALIGNED), []).append(at)
+    def _free(self, spot: Spot) -> None:
+        self.free.append(spot.id)
+        self.gaps.setdefault(spot.size, []).append(spot.at)
 
 
 def _like(code: int) -> None:

@@ -1,28 +1,24 @@
-"""Run as a script: load this folder as the package `attention_runner`, and start the zygote.
+"""The first lines of a zygote, which it reads from its standard input.
 
-So the folder that holds the specification is on no path of this process.
+They load a folder as the package `attention_runner`, so that the folder that holds the
+specification is on no path of the process, and start what is in it.
 """
 
+import importlib
 import importlib.util
 import sys
-from pathlib import Path
 
 NAME = "attention_runner"
 
 
-def package() -> None:
-    """Load the folder of this file under a name of its own."""
-    here = Path(__file__).resolve().parent
+def started(folder: str, control: int, libraries: list[str]) -> None:
+    """Load the folder as a package, and be a zygote until the control socket is closed."""
     found = importlib.util.spec_from_file_location(
-        NAME, here / "__init__.py", submodule_search_locations=[str(here)]
+        NAME, f"{folder}/__init__.py", submodule_search_locations=[folder]
     )
     assert found is not None
     assert found.loader is not None
     module = importlib.util.module_from_spec(found)
     sys.modules[NAME] = module
     found.loader.exec_module(module)
-
-
-if __name__ == "__main__":
-    package()
-    importlib.import_module(f"{NAME}.zygote").main(*map(int, sys.argv[1:2]), sys.argv[2:])
+    importlib.import_module(f"{NAME}.zygote").main(control, libraries)

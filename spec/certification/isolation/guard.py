@@ -21,7 +21,7 @@ from spec.certification.target.probing import Refusal
 from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.notation import DTYPES
-from spec.subject import DeviceLost, Refused, not_offered, posed
+from spec.subject import Over, Refused, not_offered, posed
 from spec.typed import typed
 
 PROBES = 10  # crashes, each of which costs another kind of problem
@@ -138,7 +138,7 @@ class Guard:
                     self._before(Probe.of(implementation, name, problem), implementation.dtypes)
                 try:
                     return function(problem, *rest)
-                except (Exception, DeviceLost):
+                except (Exception, Over):
                     raise
                 except BaseException as error:
                     raise Refused(f"{type(error).__name__}: {first_line(error)}") from error

@@ -29,6 +29,7 @@ BESIDE: Mapping[str, tuple[set[str], set[str]]] = {  # what stands beside a word
     "probing": (set(), set()),
     "unsuitable": (set(), set()),
     "answering": (set(), set()),
+    "interfered": (set(), set()),
     "survey": ({"probed", "order"}, {"cost"}),
     "verdict": ({"order"}, {"notes", "after"}),
     "first": ({"order"}, set()),
@@ -37,6 +38,7 @@ BESIDE: Mapping[str, tuple[set[str], set[str]]] = {  # what stands beside a word
 HELD: Mapping[str, Any] = {
     "loaded": bool,
     "unsuitable": str,
+    "interfered": str,
     "first": str,
     "order": str,
     "notes": tuple[str, ...],
@@ -92,6 +94,7 @@ def turn(child: Ordered, message: Mapping[str, Any]) -> str:
         "probing": child.loaded and not child.ready,
         "unsuitable": not child.ready,
         "answering": child.loaded and child.sort is not None,
+        "interfered": True,
         "survey": child.loaded and child.sort is None,
         "verdict": child.ready and asked,
         "first": child.ready and child.item == CAUSES and not child.judged,

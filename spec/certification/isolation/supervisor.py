@@ -29,13 +29,14 @@ from spec.certification.isolation.protocol import CAUSES, Interfered, read_diagn
 from spec.certification.isolation.scheduler import connected
 from spec.certification.isolation.surveying import read_survey
 from spec.certification.isolation.workbench import Workbench
-from spec.certification.judging.edition import hashes
+from spec.certification.judging.edition import ISOLATION, hashes
 from spec.certification.judging.plan import Plan, granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import INTERRUPTED, Verdict
 from spec.certification.judging.witness import distinct
 from spec.certification.settings import Request, selected
 from spec.clause import Clause
+from spec.printable import printable
 
 PATIENT = 3  # crashes after which the rest is blocked, unless the request says `isolate`
 MOMENT = 5.0  # seconds after which, at the latest, it is seen what there is to do
@@ -52,6 +53,8 @@ class Supervisor:
     ) -> None:
         self.request, self.clauses = request, clauses
         self.hashes = hashes(request.target)  # before the target is loaded
+        if request.isolation == "process":
+            self.hashes = {**self.hashes, ISOLATION: request.isolation}
         self.now_and_then: Callable[[], None] = lambda: None  # every few seconds, and at the end
         self.guess = request.kind or selected(clauses, request.clauses)[0].about  # at first
         # First of all: an executor may copy this process, which has no threads yet.
@@ -128,6 +131,8 @@ class Supervisor:
             self._gone(child)
         elif (word := turn(child, message)) == "unsuitable":
             self._unsuitable(child, message["unsuitable"])
+        elif word == "interfered":
+            raise Interfered(printable(message["interfered"]))
         elif word == "loaded":
             self._loaded(child, message["loaded"])
         elif word == "survey":

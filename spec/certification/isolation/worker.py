@@ -41,6 +41,7 @@ from spec.backends import Unsuitable, likely, prepared
 from spec.runner.compiled import forget_programs
 from spec.backends.library import WARNINGS
 from spec.boundary.far import far
+from spec.boundary.messages import Interfered
 from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed
 from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.diagnosing.raising import Raising
@@ -122,6 +123,9 @@ def main() -> None:
     except Unsuitable as reason:
         _tell(told, {"unsuitable": str(reason)})
         return
+    except Interfered as what:
+        _tell(told, {"interfered": str(what)})
+        return
     if known is None and not dies:
         examiner.plan(lambda: _tell(told, {"probing": {}}), timed=True)
         found = {"survey": examiner.survey().to_json(), "probed": examiner.probed.to_json()}
@@ -134,7 +138,10 @@ def main() -> None:
     guard.lifted = True
     examiner.raw = guard.spared(examiner.raw)
     _tell(told, {"answering": True})
-    _judge(examiner, asked, told, alone)
+    try:
+        _judge(examiner, asked, told, alone)
+    except Interfered as what:
+        _tell(told, {"interfered": str(what)})
 
 
 def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> None:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from _typeshed.importlib import MetaPathFinderProtocol
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS, THEIRS = "specification", "target"  # among the versions of a certificate
+ISOLATION = "isolation"  # among the versions of a certificate, as are
+OURS, THEIRS = "specification", "target"  # the hashes
 
 
 @cache

@@ -4,7 +4,7 @@ import textwrap
 from pathlib import Path
 
 from spec.backends.calling import UNTESTED
-from spec.certification.judging.edition import OURS, THEIRS
+from spec.certification.judging.edition import ISOLATION, OURS, THEIRS
 from spec.certification.judging.judging import PARTS
 from spec.certification.judging.verdict import INTERFERED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
@@ -61,6 +61,7 @@ def _head(certificate: Findings) -> str:
     if OURS in told:
         told[OURS] = f"{OURS} {certificate.specification} {certificate.versions[OURS]}"
     hashed = [told.pop(name) for name in (OURS, THEIRS) if name in told]
+    isolated = told.pop(ISOLATION, "").removeprefix(f"{ISOLATION} ")
     lines = [
         *(title, "=" * len(title), ""),
         *[f"target        {certificate.source}"] * bool(certificate.source),
@@ -73,6 +74,7 @@ def _head(certificate: Findings) -> str:
         f"conventions   {named or 'all default'}",
         f"with          {', '.join(told.values())}",
         *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
+        *[f"isolation     {isolated}"] * bool(isolated),
         *[f"compiled      {certificate.compiled}"] * bool(certificate.compiled),
         f"profile       {certificate.profile}, seed {certificate.seed}",
         *(f"note          {note}" for note in certificate.notes if not says_so(note)),

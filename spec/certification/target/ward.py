@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from spec.backends.library import first_line
 from spec.comparison import Violation
-from spec.subject import DeviceLost, Refused
+from spec.subject import Over, Refused
 
 LEAST = 2.0  # seconds that a call has, whatever others took
 TIMES = 20.0  # as long as the longest that came to its end
@@ -113,7 +113,7 @@ def _tell(call: Callable[[], Any], writes: int, seconds: float) -> NoReturn:
         made = (call(), None)
     except Exception as error:
         made = (None, error)
-    except DeviceLost:
+    except Over:
         os._exit(1)
     except BaseException as error:
         made = (None, Refused(f"{type(error).__name__}: {first_line(error)}"))

@@ -6,7 +6,7 @@ from typing import Any
 from spec.backends import known, library
 from spec.backends.calling import behind, named
 from spec.runner.inference import NAMES, inferred
-from spec.backends.library import Unsuitable, name_of
+from spec.backends.library import Elsewhere, Unsuitable, name_of
 from spec.layer.plug.described import Description, Form, placed
 from spec.layer.plug.instances import said, sizes_of, usable
 from spec.layer.plug.layers import WrappedLayer
@@ -48,6 +48,8 @@ def layer(
     Raises Unsuitable: a description that makes no sense, an unknown backend or dtype, or one
     that has no layers.
     """
+    if isinstance(build, Elsewhere):
+        raise Unsuitable("a layer cannot be judged in a process of its own: --isolation fork")
     _called(build)
     sizes, instance = sizes_of(build), None
     usable(build, sizes)
