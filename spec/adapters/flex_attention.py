@@ -23,7 +23,7 @@ from torch.nn.attention.flex_attention import (
 )
 
 from spec.attention.notation import UNBOUNDED, Window
-from spec.backends.torch import compiler
+from spec.runner.arrays.for_torch import compiler
 
 Score = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]  # s, b, h, i, j
 Sight = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # b, h, i, j

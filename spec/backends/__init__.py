@@ -11,9 +11,9 @@ from contextlib import suppress
 from inspect import unwrap
 from typing import Any
 
-from spec.runner.inference import NAMES, inferred
 from spec.backends.library import Elsewhere, Library, Unsuitable
 from spec.backends.unknown import unknown
+from spec.runner.inference import NAMES, inferred
 
 __all__ = ["NAMES", "Unsuitable", "inferred", "known", "library", "likely", "prepared"]
 

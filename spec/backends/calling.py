@@ -14,8 +14,10 @@ from typing import Any, TypeVar
 from spec.backends import known, library, likely
 from spec.backends.library import Elsewhere, Library, Unsuitable, name_of
 from spec.comparison import Violation
-from spec.runner.parameters import Parameters, bound, told
+from spec.runner.parameters import Parameters as Parameters
+from spec.runner.parameters import bound
 from spec.runner.parameters import parameters_of as _parameters_of
+from spec.runner.parameters import told as told
 from spec.subject import Refused
 
 Wrapper = TypeVar("Wrapper")

@@ -7,7 +7,9 @@ from typing import Any, Protocol
 class Home(Protocol):
     """What another process says of the target in it."""
 
-    source: str
+    @property
+    def source(self) -> str:
+        """The file of the target and its first line."""
 
     def counts(self) -> Mapping[str, Any]:
         """What was compiled there so far (`spec.runner.compiled`)."""

@@ -1,4 +1,4 @@
-"""JAX: four dtypes and gradients by vjp.
+"""JAX in this process: four dtypes and gradients by vjp.
 
 float64 needs JAX's 64-bit mode, which is switched on around each float64 call
 and left as it was; an implementation that falls back to float32 is reported.
@@ -7,9 +7,7 @@ JAX arrays have no strides, so `Problem.memory` makes no difference here.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,13 +15,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from spec.runner.compiled import listen
-from spec.backends.compiling import TRACED
-from spec.backends.library import Library, Unsuitable, first_line
+from spec.backends.library import Library, Unsuitable
 from spec.backends.memory import Laid
 from spec.notation import DTYPES, Array
-
-listen(jax.monitoring)
+from spec.runner import errors
+from spec.runner.arrays import for_jax
 
 FORMATS = {name: getattr(jnp, name) for name in DTYPES}
 
@@ -31,30 +27,29 @@ FORMATS = {name: getattr(jnp, name) for name in DTYPES}
 def library(device: str) -> Library:
     """JAX on `device`. Raises Unsuitable where there is no such device."""
     try:
-        place = jax.devices("gpu" if device.startswith("cuda") else device)[0]
-    except RuntimeError as error:
-        raise Unsuitable(f"JAX has no device {device!r} here: {first_line(error)}") from None
-    array = type(jax.device_put(np.zeros(()), place))
+        arrays = for_jax.library(device)
+    except errors.Absent as reason:
+        raise Unsuitable(str(reason)) from None
     return Library(
         name="jax",
-        device=place.platform,
+        device=arrays.place.platform,
         dtypes=DTYPES,
-        put=lambda laid, dtype: put(laid, dtype, place),
-        integers=lambda x: jax.device_put(x.astype(np.int64), place),
+        put=lambda laid, dtype: put(laid, dtype, arrays.place),
+        integers=lambda x: jax.device_put(x.astype(np.int64), arrays.place),
         format=FORMATS.__getitem__,
         get=get,
         dtype_of=lambda x: (
-            str(x.dtype) if type(x) is array or isinstance(x, jax.core.Tracer) else None
+            str(x.dtype) if type(x) is arrays.array or isinstance(x, jax.core.Tracer) else None
         ),
         device_of=lambda x: str(next(iter(x.devices())).platform),
-        running=running,
+        running=arrays.running,
         differentiate=differentiate,
-        recorded=lambda function, arrays: jax.vjp(function, *arrays)[0],
+        recorded=lambda function, inputs: jax.vjp(function, *inputs)[0],
         copied=np.array,
         same=lambda x, y: np.asarray(x).tobytes() == y.tobytes(),
         overlap=lambda x, y: False,  # noqa: ARG005 - JAX arrays are immutable
-        compilers={way: partial(compiler, data=(jax.Array, *x)) for way, x in TRACED.items()},
-        array=array,
+        compilers={way: partial(compiled, arrays, way=way) for way in arrays.ways},
+        array=arrays.array,
     )
 
 
@@ -74,16 +69,6 @@ def get(x: Any) -> Array:
     return np.array(np.asarray(x), dtype=np.float64)
 
 
-@contextmanager
-def running(dtype: str) -> Iterator[None]:
-    """In 64-bit mode for float64, and in the caller's mode otherwise."""
-    if dtype != "float64":
-        yield
-        return
-    with _wide():
-        yield
-
-
 def differentiate(function: Callable[..., Any], arrays: Sequence[Any], dout: Any) -> Sequence[Any]:
     """The gradient of <dout, function(arrays)> by each array."""
     _, pull = jax.vjp(function, *arrays)
@@ -91,25 +76,9 @@ def differentiate(function: Callable[..., Any], arrays: Sequence[Any], dout: Any
     return found
 
 
-def compiler(program: Any, data: tuple[type, ...]) -> Callable[..., Any]:
-    """A function under jax.jit, what is none of `data` static. Raises Unsuitable: a class."""
-    if isinstance(program, type):
-        raise Unsuitable(f"{program.__name__} is a class, and jax.jit compiles functions")
-    kept: dict[tuple[tuple[int, ...], tuple[str, ...]], Callable[..., Any]] = {}
-
-    def run(*places: Any, **words: Any) -> Any:
-        first = tuple(i for i, x in enumerate(places) if not isinstance(x, data))
-        named = tuple(name for name, x in words.items() if not isinstance(x, data))
-        if (first, named) not in kept:
-            kept[first, named] = jax.jit(program, static_argnums=first, static_argnames=named)
-        return kept[first, named](*places, **words)
-
-    return run
-
-
-def _wide() -> Any:
-    """JAX's 64-bit mode as a context, under the name that this release gives it."""
-    if hasattr(jax, "enable_x64"):
-        return jax.enable_x64(True)
-    experimental = importlib.import_module("jax.experimental")
-    return experimental.enable_x64(True)
+def compiled(arrays: for_jax.Jax, program: Any, way: str) -> Any:
+    """A function under jax.jit, what is no array static. Raises Unsuitable: a class."""
+    try:
+        return arrays.compiled(program, way)
+    except errors.Absent as reason:
+        raise Unsuitable(str(reason)) from None

@@ -1,15 +1,10 @@
-"""PyTorch: four dtypes, gradients by autograd, on the CPU or on a CUDA device.
+"""PyTorch in this process: four dtypes, gradients by autograd, on the CPU or on a CUDA device.
 
 The forward pass runs without autograd and the gradients with it, so that both
 of the paths that people use are seen.
 """
 
-import functools
-import importlib
-import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,45 +12,42 @@ import numpy as np
 import torch
 
 from spec.backends.interpreting import quicken
-from spec.backends.library import Library, Unsuitable, first_line
+from spec.backends.library import Library, Unsuitable
 from spec.backends.memory import Laid
 from spec.notation import DTYPES, Array
+from spec.runner import errors
+from spec.runner.arrays import for_torch
+from spec.runner.arrays.for_torch import FORMATS
 from spec.subject import NoGradient
 
-FORMATS = {name: getattr(torch, name) for name in DTYPES}
 LATER = ("torch.fx.experimental.symbolic_shapes",)  # imported by autograd, not by torch
 COMPILERS = ("torch._dynamo", "torch._inductor.compile_fx")
-NAMES = {dtype: name for name, dtype in FORMATS.items()}
-OWN = (torch.Tensor, torch.nn.Parameter)  # a Parameter is a tensor that a module owns
-DYNAMIC = {"static": False, "dynamic": True}
-LIMITS = ("recompile_limit", "accumulated_recompile_limit")
-OLDER = ("cache_size_limit", "accumulated_cache_size_limit")  # their names before torch 2.6
 
 
 def library(device: str) -> Library:
     """PyTorch on `device`. Raises Unsuitable where there is no such device."""
     quicken()
     try:
-        place = torch.empty(0, device=device).device
-    except (RuntimeError, AssertionError) as error:
-        raise Unsuitable(f"torch has no device {device!r} here: {first_line(error)}") from None
+        arrays = for_torch.library(device)
+    except errors.Absent as reason:
+        raise Unsuitable(str(reason)) from None
     return Library(
         name="torch",
-        device=place.type,
+        device=arrays.place.type,
         dtypes=DTYPES,
-        put=lambda laid, dtype: put(laid, dtype, place),
-        integers=lambda x: torch.from_numpy(x.astype(np.int64)).to(place),
+        put=lambda laid, dtype: put(laid, dtype, arrays.place),
+        integers=lambda x: torch.from_numpy(x.astype(np.int64)).to(arrays.place),
         format=FORMATS.__getitem__,
         get=get,
-        dtype_of=dtype_of,
+        dtype_of=for_torch.dtype_of,
         device_of=lambda x: str(x.device.type),
-        running=running,
-        differentiate=differentiate,
-        recorded=recorded,
+        running=arrays.running,
+        differentiate=partial(differentiate, arrays),
+        recorded=lambda function, inputs: arrays.recorded(function, inputs)[0],
         copied=lambda buffer: buffer.detach().clone(),
         same=same,
-        overlap=overlap,
-        compilers={way: partial(compiler, dynamic=x) for way, x in DYNAMIC.items()},
+        overlap=arrays.overlap,
+        compilers={way: partial(compiled, arrays, way=way) for way in arrays.ways},
         array=torch.Tensor,
     )
 
@@ -75,72 +67,25 @@ def get(x: Any) -> Array:
     return np.array(torch.Tensor.detach(x).to("cpu", torch.float64).numpy())
 
 
-def dtype_of(x: Any) -> str | None:
-    """The name of a tensor's dtype; None for anything else."""
-    return NAMES.get(x.dtype, str(x.dtype)) if type(x) in OWN else None
-
-
-@contextmanager
-def running(dtype: str) -> Iterator[None]:  # noqa: ARG001 - every dtype runs alike
-    """Without autograd, whatever the caller's mode is."""
-    with torch.inference_mode(False), torch.no_grad():
-        yield
-
-
-def differentiate(function: Callable[..., Any], arrays: Sequence[Any], dout: Any) -> Sequence[Any]:
-    """The gradient of <dout, function(arrays)> by each array, which keeps its strides.
+def differentiate(
+    arrays: for_torch.Torch, function: Callable[..., Any], inputs: Sequence[Any], dout: Any
+) -> Sequence[Any]:
+    """The gradient of <dout, function(inputs)> by each input, which keeps its strides.
 
     Where the function returns several, it is that of the sum, dout being one for each.
     """
-    with torch.enable_grad():
-        leaves = [x.detach().requires_grad_() for x in arrays]
-        return by_leaves(function(*leaves), leaves, dout)
+    out, leaves = arrays.recorded(function, inputs)
+    return by_leaves(out, leaves, dout)
 
 
 def by_leaves(out: Any, leaves: Sequence[Any], dout: Any) -> list[Any]:
-    """The gradient of <dout, out> by each leaf. Raises NoGradient: autograd has none by any.
-
-    By one leaf of several it is zeros where autograd has none: `out` does not depend on that
-    leaf in training, which is right or wrong, and tested. By none there is no gradient
-    at all, which is not the same as one of zeros.
-    """
-    several = zip(out, dout, strict=True) if isinstance(out, tuple) else ((out, dout),)
-    recorded = [pair for pair in several if pair[0].requires_grad]
-    found: Sequence[Any] = [None] * len(leaves)
-    if recorded:
-        outs, douts = zip(*recorded, strict=True)
-        found = _pulled(outs, leaves, douts)
-    if all(x is None for x in found):
-        raise NoGradient("autograd has no gradient: what is returned does not depend on its inputs")
-    pairs = zip(found, leaves, strict=True)
-    return [torch.zeros_like(leaf) if x is None else x for x, leaf in pairs]
-
-
-def _pulled(outs: Sequence[Any], leaves: Sequence[Any], douts: Sequence[Any]) -> Sequence[Any]:
-    """The gradients by leaves, None where there is none.
-
-    A checkpoint with use_reentrant=True, which training may use, refuses `torch.autograd.grad`.
-    It raises before anything is computed, and then `backward` is called as training calls it.
-    """
+    """The gradient of <dout, out> by each leaf. Raises NoGradient: autograd has none by any."""
+    outs, douts = (out, dout) if isinstance(out, tuple) else ((out,), (dout,))
     try:
-        return torch.autograd.grad(outs, leaves, douts, allow_unused=True)
-    except RuntimeError as error:
-        if "use_reentrant=True" not in str(error):
-            raise
-    kept = [leaf.grad for leaf in leaves]
-    for leaf in leaves:
-        leaf.grad = None
-    torch.autograd.backward(outs, douts)
-    found = [leaf.grad for leaf in leaves]
-    for leaf, grad in zip(leaves, kept, strict=True):
-        leaf.grad = grad
-    return found
-
-
-def recorded(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
-    """The result of the function if each of the arrays requires a gradient."""
-    with torch.enable_grad():
-        return function(*(x.detach().requires_grad_() for x in arrays))
+        with torch.enable_grad():
+            return for_torch.by_leaves(outs, leaves, douts)
+    except errors.NoGradient as reason:
+        raise NoGradient(str(reason)) from None
 
 
 def same(x: Any, y: Any) -> bool:
@@ -150,52 +95,9 @@ def same(x: Any, y: Any) -> bool:
     return torch.equal(*bits)
 
 
-def overlap(x: Any, buffer: Any) -> bool:
-    """Whether a tensor lives in the memory of a buffer."""
-    if 0 in x.shape or 0 in buffer.shape:
-        return False
-    places = [torch.Tensor.untyped_storage(one).data_ptr() for one in (x, buffer)]
-    return bool(places[0] == places[1])
-
-
-def compiler(program: Any, dynamic: bool) -> Any:
+def compiled(arrays: for_torch.Torch, program: Any, way: str) -> Any:
     """A function under torch.compile, or a class whose modules are. Raises Unsuitable."""
-    if isinstance(program, type):
-        return _of_modules(program, dynamic)
-    with warnings.catch_warnings():  # what it imports for the first time warns of itself
-        warnings.simplefilter("ignore")
-        compiled: Callable[..., Any] = torch.compile(program, dynamic=dynamic)
-
-    def run(*places: Any, **words: Any) -> Any:
-        with unlimited():
-            return compiled(*places, **words)
-
-    return run
-
-
-def _of_modules(kind: Any, dynamic: bool) -> Any:
-    """The class whose objects are compiled as they are made: what they are called is theirs."""
-    if not issubclass(kind, torch.nn.Module):
-        what = f"{kind.__name__} is a class of other objects"
-        raise Unsuitable(f"torch.compile is for functions and modules, and {what}")
-
-    @functools.wraps(kind.__init__)
-    def made(self: Any, *places: Any, **words: Any) -> None:
-        kind.__init__(self, *places, **words)
-        self.compile(dynamic=dynamic)
-
-    def call(self: Any, *places: Any, **words: Any) -> Any:
-        with unlimited():
-            return kind.__call__(self, *places, **words)
-
-    own = {"__init__": made, "__call__": call, "__doc__": kind.__doc__}
-    named = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
-    return type(kind)(kind.__name__, (kind,), {**own, **named})
-
-
-def unlimited() -> AbstractContextManager[Any]:
-    """Without the limit of programs, beyond which a function runs uncompiled, and nobody hears."""
-    config = importlib.import_module("torch._dynamo.config")
-    names = LIMITS if hasattr(config, LIMITS[0]) else OLDER
-    many: AbstractContextManager[Any] = config.patch(dict.fromkeys(names, sys.maxsize))
-    return many
+    try:
+        return arrays.compiled(program, way)
+    except errors.Absent as reason:
+        raise Unsuitable(str(reason)) from None

@@ -216,9 +216,7 @@ def _parameter(x: Any) -> inspect.Parameter:
     return inspect.Parameter(text(x["name"]), kind, default=told)
 
 
-def thing(
-    home: Home, number: int, kind: str, calls: bool, again: Callable[[], int] | None
-) -> Any:
+def thing(home: Home, number: int, kind: str, calls: bool, again: Callable[[], int] | None) -> Any:
     """An object of a runner as one here."""
     if kind == "builtins.type" or kind.endswith("Meta"):
         return of_class(home, number, fields(home.ask("describe", of=number), TOLD))

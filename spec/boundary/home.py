@@ -118,9 +118,7 @@ class Home:
         """How calls are made now."""
         return {"running": self.running, "warnings": WARNINGS.get()}
 
-    def read(
-        self, x: Any, tape: int | None = None, again: Callable[[], int] | None = None
-    ) -> Any:
+    def read(self, x: Any, tape: int | None = None, again: Callable[[], int] | None = None) -> Any:
         """The object that a value of an answer stands for. Raises Interfered."""
 
         def held(kind: str, what: Any) -> Any:
@@ -142,7 +140,8 @@ def raised(no: Any) -> Exception:
         return ours[told["kind"]](line)
     if told["kind"] == name == "AttributeError":
         return AttributeError(line)
-    bases = (FarError, NotImplementedError) if told["kind"] == "NotImplementedError" else (FarError,)
+    lacks = told["kind"] == "NotImplementedError"
+    bases = (FarError, NotImplementedError) if lacks else (FarError,)
     kind: Any = type(name if NAME.fullmatch(name) else "Exception", bases, {})
     found: Exception = kind(line)
     return found

@@ -64,7 +64,11 @@ def array(x: Any) -> Mapping[str, Any]:
     if not isinstance(shape, list) or len(shape) > AXES or told["grad"] not in (None, True, False):
         raise Interfered("sent an array of another form")
     sizes = tuple(whole(size, 0, LARGEST) for size in shape)
-    checked = {"dtype": text(told["dtype"]), "shape": sizes, "device": text(told["device"])}
+    checked: dict[str, Any] = {
+        "dtype": text(told["dtype"]),
+        "shape": sizes,
+        "device": text(told["device"]),
+    }
     checked |= {"grad": told["grad"], "id": whole(told["id"], -LARGEST, -1), "at": None}
     if told["at"] is not None:
         if told["dtype"] not in FORMATS:

@@ -77,8 +77,10 @@ class Placed:
 
     def reshape(self, *shape: int) -> Placed:
         """The same numbers in another shape."""
-        numbers = strided(self.raw, {"strides": self.laid.strides, "offset": self.laid.offset,
-                                     "shape": self.shape})
+        numbers = strided(
+            self.raw,
+            {"strides": self.laid.strides, "offset": self.laid.offset, "shape": self.shape},
+        )
         flat = np.ascontiguousarray(numbers).reshape(-1)
         return Placed(self.target, flat, self.dtype, Laid(flat, shape))
 

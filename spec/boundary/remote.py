@@ -13,6 +13,7 @@ from spec.backends.memory import Laid
 from spec.boundary.placed import Answer, Leaf, Placed, encoded
 from spec.notation import DTYPES
 
+
 @dataclass(frozen=True)
 class Format:
     """A format, as a library calls it."""

@@ -61,7 +61,7 @@ class Zygote:
         with suppress(OSError):
             self.control.send(json.dumps(names).encode())
 
-    def runner(self) -> "Connection":
+    def runner(self) -> Connection:
         """A new copy. Raises Interfered: the zygote is gone."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         block = os.memfd_create("arrays", os.MFD_CLOEXEC)
@@ -173,6 +173,7 @@ class Connection:
 def _like(code: int) -> None:
     """End this process as its runner ended."""
     if code < 0:
-        signal.signal(-code, signal.SIG_DFL) if -code not in (signal.SIGKILL, signal.SIGSTOP) else None
+        if -code not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     os._exit(code)

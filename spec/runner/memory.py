@@ -13,9 +13,21 @@ import numpy as np
 
 SIZE = 1 << 30  # bytes, of which only those that are used take memory
 ROOM = SIZE // 2
-WHOLE = {"bool": np.dtype(bool), "int32": np.dtype(np.int32), "int64": np.dtype(np.int64)}
-FLOATS = {"float64": np.dtype("f8"), "float32": np.dtype("f4"), "float16": np.dtype("f2")}
-FORMATS = {**FLOATS, "bfloat16": np.dtype("u2"), **WHOLE}  # as NumPy holds them
+WHOLE: Mapping[str, np.dtype[Any]] = {
+    "bool": np.dtype(bool),
+    "int32": np.dtype(np.int32),
+    "int64": np.dtype(np.int64),
+}
+FLOATS: Mapping[str, np.dtype[Any]] = {
+    "float64": np.dtype("f8"),
+    "float32": np.dtype("f4"),
+    "float16": np.dtype("f2"),
+}
+FORMATS: Mapping[str, np.dtype[Any]] = {
+    **FLOATS,
+    "bfloat16": np.dtype("u2"),
+    **WHOLE,
+}  # as NumPy holds them
 
 
 def mapped(handle: int) -> mmap.mmap:

@@ -25,7 +25,8 @@ class Objects:
     """The objects of a runner, by number; those of the judge have positive numbers."""
 
     def __init__(self, block: mmap.mmap) -> None:
-        self.block, self.library = block, None
+        self.block = block
+        self.library: Any = None
         self.known: dict[int, Any] = {}
         self.buffers: dict[int, Any] = {}  # behind the arrays of the judge
         self.numbers = itertools.count(-1, -1)

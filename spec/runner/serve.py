@@ -1,10 +1,10 @@
 """The loop of a runner: it gets one message, does what it says, and answers with one.
 
-    start    find the target; answer what it says of itself
-    library  choose the array library and its device
-    call     call an object; with leaves, so that it can be differentiated
-    pull     the gradients of a recorded call
-    get      an attribute of an object;  describe, overlap, fetch, compile: see `DOES`
+start    find the target; answer what it says of itself
+library  choose the array library and its device
+call     call an object; with leaves, so that it can be differentiated
+pull     the gradients of a recorded call
+get      an attribute of an object;  describe, overlap, fetch, compile: see `DOES`
 """
 
 import json
@@ -120,7 +120,6 @@ class Runner:
         """An array as it is now, the buffer of one of the judge's."""
         known, buffers = self.objects.known, self.objects.buffers
         return self.objects.written(buffers.get(told["of"], known[told["of"]]))
-
 
     def names(self, told: Mapping[str, Any]) -> Any:
         """The names of an object's attributes that are no secret."""

@@ -38,7 +38,6 @@ from typing import Any, TextIO
 
 from spec import rows
 from spec.backends import Unsuitable, likely, prepared
-from spec.runner.compiled import forget_programs
 from spec.backends.library import WARNINGS
 from spec.boundary.far import far
 from spec.boundary.messages import Interfered
@@ -58,6 +57,7 @@ from spec.certification.settings import Request
 from spec.certification.target.loading import not_imported, resolved
 from spec.certification.target.ward import Ward
 from spec.kind import Guarded
+from spec.runner.compiled import forget_programs
 
 SECOND = 1.0
 BY_LINE = 1  # _IOLBF of stdio.h

@@ -5,13 +5,13 @@ from typing import Any
 
 from spec.backends import known, library
 from spec.backends.calling import behind, named
-from spec.runner.inference import NAMES, inferred
 from spec.backends.library import Elsewhere, Unsuitable, name_of
 from spec.layer.plug.described import Description, Form, placed
 from spec.layer.plug.instances import said, sizes_of, usable
 from spec.layer.plug.layers import WrappedLayer
 from spec.layer.plug.options import ADVICE
 from spec.layer.record import SIZED, Layer
+from spec.runner.inference import NAMES, inferred
 from spec.subject import not_offered
 
 STORING = ("update", "append")  # methods of caches that leave the attending to the model

@@ -6,9 +6,10 @@ from typing import Any
 
 import torch
 
-from spec.backends.torch import FORMATS, by_leaves
+from spec.backends.torch import by_leaves
 from spec.layer.notation import LayerProblem
 from spec.layer.state import Names
+from spec.runner.arrays.for_torch import FORMATS
 
 Run = Callable[..., Any]  # of the inputs; the output
 

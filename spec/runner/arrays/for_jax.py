@@ -76,8 +76,9 @@ class Jax:
 
         def flat(*leaves: Any) -> list[Any]:
             found, form = jax.tree_util.tree_flatten(call(*leaves))
-            traced = [isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.floating)
-                      for x in found]
+            traced = [
+                isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.floating) for x in found
+            ]
             forms[:] = [form, traced, found]
             return [x for x, is_array in zip(found, traced, strict=True) if is_array]
 
@@ -105,7 +106,11 @@ class Jax:
     def state(self) -> Any:
         """Nothing: whoever draws has a key."""
 
-    back = seeded = lambda self, _: None
+    def back(self, state: Any) -> None:
+        """Do nothing, likewise."""
+
+    def seeded(self, seed: int) -> None:
+        """Do nothing, likewise."""
 
 
 def compiler(program: Any, data: tuple[type, ...]) -> Callable[..., Any]:

@@ -8,7 +8,6 @@ import numpy as np
 from ..errors import Absent
 from ..memory import strided
 
-
 LARGEST = 2**32  # of the seeds of NumPy's own source, one more
 
 

@@ -41,9 +41,9 @@ class Torch:
 
     def told(self, x: Any) -> dict[str, Any] | None:
         """Format, shape and place of a tensor; None for anything else, a subclass among them."""
-        if type(x) not in OWN:
+        name = dtype_of(x)
+        if name is None:
             return None
-        name = DTYPES.get(x.dtype, str(x.dtype))
         where = {"shape": tuple(x.shape), "device": x.device.type}
         return {"dtype": name, **where, "grad": x.requires_grad}
 
@@ -108,6 +108,11 @@ class Torch:
     def compiled(self, program: Any, way: str) -> Any:
         """A function under torch.compile, or a class whose modules are. Raises Absent."""
         return compiler(program, self.ways[way])
+
+
+def dtype_of(x: Any) -> str | None:
+    """The name of a tensor's dtype; None for anything else, a subclass among them."""
+    return DTYPES.get(x.dtype, str(x.dtype)) if type(x) in OWN else None
 
 
 def compiler(program: Any, dynamic: bool) -> Any:
