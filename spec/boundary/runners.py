@@ -5,6 +5,7 @@ handle of the judge, beside what `KEPT` names.
 """
 
 import atexit
+import fcntl
 import json
 import mmap
 import os
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.boundary.messages import Interfered, parsed
+from spec.runner.confine import confined
 from spec.runner.memory import ROOM, SIZE, mapped
 from spec.runner.serve import LONGEST
 
@@ -25,16 +27,23 @@ START = Path(__file__).resolve().parents[1] / "runner" / "start.py"
 # Of the environment: where libraries are found, and how they use processors and devices.
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
 BEGIN = ("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH", "TRITON_", "JAX_", "XLA_")
+BARE = "ATTENTION_SPEC_BARE"  # for tests: runners as where there is no Landlock
+SEALED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 ALIGNED = 64  # bytes
 
 
 class Zygote:
-    """The process that is copied for each runner. folder: where it works."""
+    """The process that is copied for each runner. folder: where it works.
+
+    isolation: what holds its runners, in words.
+    """
 
     def __init__(self, libraries: Sequence[str], folder: str) -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         kept = {x: y for x, y in os.environ.items() if x in KEPT or x.startswith(BEGIN)}
         self.owner = os.getpid()
+        self.bare = BARE in os.environ
+        self.isolation = confined(self.bare)
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-u", str(START), str(theirs.fileno()), *libraries],
             stdin=subprocess.DEVNULL,
@@ -48,10 +57,12 @@ class Zygote:
     def runner(self) -> "Connection":
         """A new copy. Raises Interfered: the zygote is gone."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        block = os.memfd_create("arrays", os.MFD_CLOEXEC)
+        block = os.memfd_create("arrays", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(block, SIZE)
+        fcntl.fcntl(block, fcntl.F_ADD_SEALS, SEALED)  # a part that is cut off kills who reads it
         try:
-            socket.send_fds(self.control, [b"copy"], [theirs.fileno(), block, 2])
+            how = b"bare" if self.bare else b"copy"
+            socket.send_fds(self.control, [how], [theirs.fileno(), block, 2])
         except OSError:
             raise Interfered("ended the process that starts runners") from None
         finally:

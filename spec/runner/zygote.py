@@ -1,21 +1,29 @@
 """A process that has imported the array library and no target, and copies itself on request.
 
-Each request is one message on the control socket: the names of libraries to import first, or
-nothing, with three handles: the runner's socket, the shared block, and where output goes. The copy
-serves (`serve`); this process ends it, with its whole group, as soon as the judge's end of the
-socket is closed, and tells the judge how it ended if it ends by itself.
+Each request is one message on the control socket, `copy` or `bare`, with three handles: the
+runner's socket, the shared block, and where output goes. The copy serves (`serve`), confined; a
+bare one as where there is no Landlock. This process ends it as soon as the judge's end of the
+socket is closed, and tells the judge how it ended if it ends by itself; then it ends whatever the
+copy has started, in whatever session, and removes its folder.
 """
 
 import importlib
 import os
 import select
+import shutil
 import signal
 import socket
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NoReturn
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, NoReturn
 
+from . import landlock
+from .confine import confine
 from .serve import serve
 
 LINE = 1 << 10
@@ -28,16 +36,26 @@ def main(control: int, libraries: Sequence[str]) -> None:
     for name in libraries:
         with suppress(ImportError):
             importlib.import_module(name)
+    landlock.adopt()
     Zygote(orders).run()
 
 
+class Copy(NamedTuple):
+    """A runner: the judge's socket, the process and its handle, and its folder."""
+
+    judge: socket.socket
+    process: int
+    handle: int
+    own: str
+
+
 class Zygote:
-    """The copies that live, each with the judge's socket and the handle of its process."""
+    """The copies that live."""
 
     def __init__(self, orders: socket.socket) -> None:
         self.orders, self.poll = orders, select.poll()
         self.poll.register(orders, select.POLLIN)
-        self.copies: dict[int, tuple[socket.socket, int, int]] = {}  # by each of their handles
+        self.copies: dict[int, Copy] = {}  # by each of their handles
 
     def run(self) -> None:
         """Copy this process for each request, and end copies that nobody needs."""
@@ -47,44 +65,69 @@ class Zygote:
                     said, handles, *_ = socket.recv_fds(self.orders, LINE, 3)
                     if not said:
                         self._end()
-                    self._copied(*handles)
+                    self._copied(said == b"bare", *handles)
                 elif handle in self.copies:
                     self._over(handle, event)
 
-    def _copied(self, talk: int, block: int, prints: int) -> None:
+    def _copied(self, bare: bool, talk: int, block: int, prints: int) -> None:
+        own = tempfile.mkdtemp(prefix="attention-")
         process = os.fork()
         if not process:
+            landlock.end_with_parent()
             self.orders.close()
-            for judge, pid, handle in {*self.copies.values()}:
-                judge.close()
-                os.close(handle) if pid else None
+            for copy in {*self.copies.values()}:
+                copy.judge.close()
+                os.close(copy.handle)
             os.setsid()
-            serve(socket.socket(fileno=talk), block, prints)
+            serve(socket.socket(fileno=talk), block, prints, partial(confine, own, bare))
             os._exit(0)
         os.close(block)
         os.close(prints)
-        judge, handle = socket.socket(fileno=talk), os.pidfd_open(process)
-        self.poll.register(judge, GONE)
-        self.poll.register(handle, select.POLLIN)
-        self.copies[judge.fileno()] = self.copies[handle] = judge, process, handle
+        copy = Copy(socket.socket(fileno=talk), process, os.pidfd_open(process), own)
+        self.poll.register(copy.judge, GONE)
+        self.poll.register(copy.handle, select.POLLIN)
+        self.copies[talk] = self.copies[copy.handle] = copy
 
     def _over(self, at: int, event: int) -> None:
         """End a copy whose judge is gone, or tell its judge how it ended."""
-        judge, process, handle = self.copies[at]
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
-        if at == handle and event & select.POLLIN:
-            with suppress(OSError):
-                judge.send(b'{"died": %d}' % os.waitstatus_to_exitcode(status))
-        for one in (judge.fileno(), handle):
+        copy = self.copies[at]
+        signal.pidfd_send_signal(copy.handle, signal.SIGKILL)
+        _, status = os.waitpid(copy.process, 0)
+        for one in (copy.judge.fileno(), copy.handle):
             self.poll.unregister(one)
             del self.copies[one]
-        judge.close()
-        os.close(handle)
+        self._swept()
+        if at == copy.handle and event & select.POLLIN:
+            with suppress(OSError):
+                copy.judge.send(b'{"died": %d}' % os.waitstatus_to_exitcode(status))
+        copy.judge.close()
+        os.close(copy.handle)
+        removed(copy.own)
+
+    def _swept(self) -> None:
+        """End what copies that are over have started, and what that has started."""
+        known = {copy.process for copy in self.copies.values()}
+        while left := children() - known:
+            for process in left:
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
 
     def _end(self) -> NoReturn:
-        for _, process, _ in {*self.copies.values()}:
-            with suppress(ProcessLookupError):
-                os.killpg(process, signal.SIGKILL)
+        for copy in {*self.copies.values()}:
+            self._over(copy.handle, 0)
         sys.exit()
+
+
+def children() -> set[int]:
+    """The processes whose parent is this one, also those that it has adopted."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    return {int(word) for each in tasks for word in each.read_text().split()}
+
+
+def removed(folder: str) -> None:
+    """Remove a folder, however deep and however closed."""
+    with suppress(OSError, RecursionError):
+        shutil.rmtree(folder)
+        return
+    script = 'chmod -R u+rwx "$1"; rm -rf "$1"'
+    subprocess.run(["sh", "-c", script, "sh", folder], stderr=subprocess.DEVNULL, check=False)
