@@ -34,7 +34,8 @@ SPECIFICATION = Path(__file__).resolve().parents[1]
 def allowed(target: str, folder: str, own: str) -> Iterator[Allowed]:
     """What a runner may open, and how. own: the folder that it may write in."""
     hidden = _hidden()
-    tops = [os.path.realpath(x) for x in (*SYSTEM, *_python(), *_places(target, folder))]
+    wanted = (*SYSTEM, *_python(), *_places(target, folder))
+    tops = [os.path.realpath(x) for x in wanted if x]
     for top in dict.fromkeys(tops):
         if not any(top != one and _below(top, one) for one in tops if not _shows(one, hidden)):
             yield from _opened(top, hidden)
