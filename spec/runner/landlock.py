@@ -59,7 +59,8 @@ REFUSED: dict[str, Numbers] = {
 }
 LIMIT: Numbers = (302, 261)  # prlimit, of another process
 CUT: Numbers = (76, 45)  # truncate
-SENT: tuple[Numbers, ...] = ((62, 129), (234, 131), (129, 138), (297, 240))  # the first word: to whom
+# The first word says to whom: kill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo.
+SENT: tuple[Numbers, ...] = ((62, 129), (234, 131), (129, 138), (297, 240))
 BEYOND: tuple[Numbers, ...] = ((200, 130), (424, 424))  # tkill, pidfd_send_signal
 
 LOAD, EQUAL, LEAST, ANSWER = 0x20, 0x15, 0x35, 0x06

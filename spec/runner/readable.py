@@ -18,10 +18,11 @@ from .landlock import ALL, READ, READ_FOLDER, USE
 Allowed = tuple[str, Sequence[int] | int]
 
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix/store")
-SETTINGS = ("alternatives", "fonts", "group", "hosts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d")
-SETTINGS += ("locale.alias", "localtime", "nsswitch.conf", "os-release", "passwd", "timezone")
+LINKER = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives")
+PEOPLE = ("group", "passwd", "nsswitch.conf", "hosts", "os-release", "fonts")
+TIMES = ("localtime", "timezone", "locale.alias")
 FACTS = ("self", "cpuinfo", "meminfo", "stat", "loadavg", "version", "filesystems", "devices")
-FACTS += ("sys", "driver/nvidia")
+TOLD = ("sys", "driver/nvidia")
 MACHINE = ("devices", "bus/pci", "class/kfd", "class/drm", "fs/cgroup", "kernel/mm", "module")
 DEVICES = ("null", "zero", "full", "random", "urandom", "nvidia*", "kfd", "dri")
 SPARED = ("/proc", "/sys", "/dev", "/run", "/boot")  # never allowed as parts of a larger folder
@@ -41,8 +42,8 @@ def allowed(target: str, folder: str, own: str) -> Iterator[Allowed]:
             yield from _opened(top, hidden)
     for name in ("runner", "adapters"):
         yield str(SPECIFICATION / name), READ
-    yield from ((f"/etc/{name}", READ) for name in SETTINGS)
-    yield from ((f"/proc/{name}", READ) for name in FACTS)
+    yield from ((f"/etc/{name}", READ) for name in (*LINKER, *PEOPLE, *TIMES))
+    yield from ((f"/proc/{name}", READ) for name in (*FACTS, *TOLD))
     yield from ((f"/sys/{name}", READ) for name in MACHINE)
     for name in DEVICES:
         yield from ((path, (*USE, READ_FOLDER)) for path in glob.glob(f"/dev/{name}"))
@@ -53,7 +54,7 @@ def _python() -> Iterator[str]:
     """Where Python and its packages are."""
     yield from (sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path)
     yield from os.environ.get(LIBRARIES, "").split(":")
-    for name, module in [*sys.modules.items()]:  # packages that are installed where they are written
+    for name, module in [*sys.modules.items()]:  # packages that lie where they are written
         if name.startswith("__editable__"):
             known: Mapping[str, str] = getattr(module, "MAPPING", {})
             yield from (place for package, place in known.items() if package not in OURS)

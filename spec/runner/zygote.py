@@ -10,7 +10,6 @@ copy has started, in whatever session, and removes its folder.
 import importlib
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -27,6 +26,7 @@ from .confine import confine
 from .serve import serve
 
 LINE = 1 << 10
+REMOVE = 'chmod -R u+rwx "$1"; rm -rf "$1"'  # however deep a folder is, and however closed
 GONE = select.POLLHUP | select.POLLERR
 
 
@@ -50,12 +50,13 @@ class Copy(NamedTuple):
 
 
 class Zygote:
-    """The copies that live."""
+    """The copies that live, and the folders that are being removed."""
 
     def __init__(self, orders: socket.socket) -> None:
         self.orders, self.poll = orders, select.poll()
         self.poll.register(orders, select.POLLIN)
         self.copies: dict[int, Copy] = {}  # by each of their handles
+        self.removals: list[subprocess.Popen[bytes]] = []
 
     def run(self) -> None:
         """Copy this process for each request, and end copies that nobody needs."""
@@ -102,11 +103,20 @@ class Zygote:
                 copy.judge.send(b'{"died": %d}' % os.waitstatus_to_exitcode(status))
         copy.judge.close()
         os.close(copy.handle)
-        removed(copy.own)
+        self._remove(copy.own)
+
+    def _remove(self, folder: str) -> None:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            command = ["sh", "-c", REMOVE, "sh", folder]
+            self.removals.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
 
     def _swept(self) -> None:
         """End what copies that are over have started, and what that has started."""
+        self.removals = [one for one in self.removals if one.poll() is None]
         known = {copy.process for copy in self.copies.values()}
+        known |= {one.pid for one in self.removals}
         while left := children() - known:
             for process in left:
                 os.kill(process, signal.SIGKILL)
@@ -115,6 +125,8 @@ class Zygote:
     def _end(self) -> NoReturn:
         for copy in {*self.copies.values()}:
             self._over(copy.handle, 0)
+        for one in self.removals:
+            one.wait()
         sys.exit()
 
 
@@ -122,12 +134,3 @@ def children() -> set[int]:
     """The processes whose parent is this one, also those that it has adopted."""
     tasks = Path("/proc/self/task").glob("*/children")
     return {int(word) for each in tasks for word in each.read_text().split()}
-
-
-def removed(folder: str) -> None:
-    """Remove a folder, however deep and however closed."""
-    with suppress(OSError, RecursionError):
-        shutil.rmtree(folder)
-        return
-    script = 'chmod -R u+rwx "$1"; rm -rf "$1"'
-    subprocess.run(["sh", "-c", script, "sh", folder], stderr=subprocess.DEVNULL, check=False)

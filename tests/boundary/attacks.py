@@ -120,9 +120,9 @@ def leave_folders() -> str:
     own = tempfile.mkdtemp()
     os.chdir(own)
     for _ in range(2 * sys.getrecursionlimit()):
-        os.mkdir("deep")  # noqa: PTH102
+        os.mkdir("deep")
         os.chdir("deep")
-    os.mkdir(f"{own}/closed", 0)  # noqa: PTH102
+    os.mkdir(f"{own}/closed", 0)
     return tempfile.gettempdir()
 
 
