@@ -76,8 +76,8 @@ def _hidden() -> frozenset[str]:
     """What nobody may read: the specification, also where it is installed, built or packed."""
     beside = (SPECIFICATION, *(SPECIFICATION.parent / name for name in OURS))
     installed = (Path(place).resolve() / name for place in sys.path for name in OURS[:2])
-    ours = (x for x in installed if x.name == OURS[0] or (x / "runner" / "readable.py").exists())
-    return frozenset(str(x) for x in (*beside, *ours) if x.exists()) | {*SPARED}
+    ours = (x for x in installed if x.name == OURS[0] or os.path.exists(x / "runner/readable.py"))
+    return frozenset(str(x) for x in (*beside, *ours) if os.path.exists(x)) | {*SPARED}
 
 
 def _below(path: str, folder: str) -> bool:

@@ -72,6 +72,11 @@ def connect(place: Any) -> None:
         one.connect(place if isinstance(place, str) else ("127.0.0.1", place))
 
 
+def rename_machine() -> None:
+    """Give it the name that it has, for which one must be root."""
+    socket.sethostname(socket.gethostname())
+
+
 def send() -> None:
     socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close()
 
