@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -115,8 +116,8 @@ def leave_process() -> int:
         os.write(starts, str(os.getpid()).encode())
         os.close(1)
         os.close(2)
-        while True:
-            os.nice(0)
+        time.sleep(60)
+        os._exit(0)
     return int(os.read(ends, 20))
 
 
