@@ -24,8 +24,10 @@ NAMES = ("cache", "layer", "dropout", "feed_forward", "merging", "positions")
 CHAPTERS = tuple(f"spec.{name}" for name in NAMES)
 ENGINE = "spec.certification"
 LEVELS: tuple[tuple[str, ...], ...] = (
+    ("spec.runner",),  # which imports nothing of ours
     *(tuple(f"spec.{word}" for word in words.split()) for words in WORDS),
     ("spec.backends", "spec.proving"),
+    ("spec.boundary",),
     ("spec.kind",),
     ("spec.attention",),
     ("spec.positions",),
@@ -46,7 +48,8 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("spec.adapters",),  # which nothing imports
     ("spec.__main__",),
 )
-TOOLS = ("adapters", "backends", "plug", "certification")  # they plug programs in, judge them
+# They plug programs in, judge them, or run what is judged.
+TOOLS = ("adapters", "backends", "plug", "certification", "runner")
 ROOMS = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 
 
@@ -77,6 +80,20 @@ def test_imports_come_from_lower_levels() -> None:
         for imported in of_spec(MODULES[module])
         for here, there in [(room_of(module), room_of(imported))]
         if there != here and ROOMS[there] >= ROOMS[here]
+    ]
+    assert not wrong
+
+
+def test_a_runner_has_nothing_of_the_specification() -> None:
+    """It is loaded as a package of its own: what it has of ours lies beside it."""
+    wrong = [
+        f"{module} imports {imported} by its full name"
+        for module, path in MODULES.items()
+        if room_of(module) == "spec.runner"
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.ImportFrom | ast.Import)
+        for imported in [getattr(node, "module", None), *(x.name for x in node.names)]
+        if (imported or "").split(".")[0] in ("spec", "attention_spec")
     ]
     assert not wrong
 

@@ -27,6 +27,16 @@ CIRCLES: Mapping[frozenset[str], str] = {
 
 # Who may run text as a program, start or copy processes, and talk to them.
 DANGEROUS: Mapping[str, tuple[str, str]] = {
+    "spec.runner.zygote": (
+        "fork signal socket subprocess",
+        "copies itself for each runner; ends what a copy has started, and removes its files",
+    ),
+    "spec.runner.serve": ("socket", "a runner answers the judge"),
+    "spec.runner.landlock": ("signal", "a runner ends with the process that has started it"),
+    "spec.boundary.runners": (
+        "signal socket subprocess",
+        "starts the process with the target, asks it, and ends as it has ended",
+    ),
     "spec.layer.plug.expressions": ("eval", "a description holds expressions of its user"),
     "spec.certification.explaining.relation": ("exec", "a script is tried before it is shown"),
     "spec.certification.starting": ("socket subprocess", "starts the first process of a run"),

@@ -7,6 +7,7 @@ handle of the judge, beside what `KEPT` names.
 from __future__ import annotations
 
 import atexit
+import fcntl
 import json
 import mmap
 import os
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spec.boundary.messages import Interfered, parsed
+from spec.runner.confine import confined
 from spec.runner.inference import NAMES
 from spec.runner.memory import ROOM, SIZE, mapped
 from spec.runner.serve import LONGEST
@@ -29,18 +31,29 @@ START = Path(__file__).resolve().parents[1] / "runner" / "start.py"
 # Of the environment: where libraries are found, and how they use processors and devices.
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONPATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
 BEGIN = ("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH", "TRITON_", "JAX_", "XLA_")
+BARE = "ATTENTION_SPEC_BARE"  # for tests: runners as where there is no Landlock
+SEALED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 ALIGNED = 64  # bytes
 CALLS = 4000  # of a runner, on average, before another one takes its place
 Form = tuple[str, int, tuple[int, ...], tuple[int, ...] | None, int]  # dtype, count, shape, strides
 
 
+def isolated() -> str:
+    """What holds the runners of this system, in words."""
+    return confined(BARE in os.environ)
+
+
 class Zygote:
-    """The process that is copied for each runner. folder: where it works."""
+    """The process that is copied for each runner. folder: where it works.
+
+    isolation: what holds its runners, in words.
+    """
 
     def __init__(self, libraries: Sequence[str], folder: str) -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         kept = {x: y for x, y in os.environ.items() if x in KEPT or x.startswith(BEGIN)}
         self.owner = os.getpid()
+        self.bare = BARE in os.environ
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-u", "-"],  # as whose argument a target sees nothing
             stdin=subprocess.PIPE,
@@ -59,15 +72,17 @@ class Zygote:
         """Have it import libraries, so that its copies have them."""
         names = [name for name in libraries if name in NAMES]
         with suppress(OSError):
-            self.control.send(json.dumps(names).encode())
+            self.control.send(json.dumps({"import": names}).encode())
 
     def runner(self) -> Connection:
         """A new copy. Raises Interfered: the zygote is gone."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        block = os.memfd_create("arrays", os.MFD_CLOEXEC)
+        block = os.memfd_create("arrays", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(block, SIZE)
+        fcntl.fcntl(block, fcntl.F_ADD_SEALS, SEALED)  # a part that is cut off kills who reads it
         try:
-            socket.send_fds(self.control, [b"[]"], [theirs.fileno(), block, 2])
+            how = json.dumps({"bare": self.bare})
+            socket.send_fds(self.control, [how.encode()], [theirs.fileno(), block, 2])
         except OSError:
             raise Interfered("ended the process that starts runners") from None
         finally:

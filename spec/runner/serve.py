@@ -28,15 +28,16 @@ from .origin import packages, source_of
 
 LONGEST = 1 << 17  # bytes of a message
 LINE = 200  # letters of an exception's message
+Confine = Callable[[str, str], None]  # the target's name and folder: see `confine`
 
 
-def serve(talk: socket.socket, handle: int, prints: int) -> None:
+def serve(talk: socket.socket, handle: int, prints: int, confine: Confine) -> None:
     """Answer messages until the judge is gone."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(prints, 1)
     os.dup2(prints, 2)
-    runner = Runner(Objects(mapped(handle)))
+    runner = Runner(Objects(mapped(handle)), confine)
     for one in (nothing, prints, handle):
         os.close(one)
     while said := talk.recv(LONGEST):
@@ -48,8 +49,8 @@ def serve(talk: socket.socket, handle: int, prints: int) -> None:
 class Runner:
     """A target, and what can be done with it."""
 
-    def __init__(self, objects: Objects) -> None:
-        self.objects = objects
+    def __init__(self, objects: Objects, confine: Confine) -> None:
+        self.objects, self.confine = objects, confine
 
     def answer(self, told: Mapping[str, Any]) -> dict[str, Any]:
         """What a message asks for, or the exception that it raised."""
@@ -64,6 +65,7 @@ class Runner:
 
     def start(self, told: Mapping[str, Any]) -> Any:
         """Import the target; it is the object 0."""
+        self.confine(told["target"], told["folder"])
         self.objects.known[0] = found(told["target"], told["folder"])
         return described(self.objects.known[0])
 

@@ -1,9 +1,10 @@
 """A process that has imported the array library and no target, and copies itself on request.
 
-Each request is one message on the control socket: the names of libraries to import first, or
-nothing, with three handles: the runner's socket, the shared block, and where output goes. The copy
-serves (`serve`); this process ends it, with its whole group, as soon as the judge's end of the
-socket is closed, and tells the judge how it ended if it ends by itself.
+Each request is one message on the control socket, with three handles: the runner's socket, the
+shared block, and where output goes. The copy serves (`serve`), confined; a bare one as where there
+is no Landlock. A message without handles names libraries to import, for copies to come. This process ends it as soon as the judge's end of the
+socket is closed, and tells the judge how it ended if it ends by itself; then it ends whatever the
+copy has started, in whatever session, and removes its folder.
 """
 
 import gc
@@ -13,11 +14,17 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import NoReturn
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, NoReturn
 
+from . import landlock
+from .confine import confine
 from .serve import serve
 
 LINE = 1 << 10
@@ -26,6 +33,7 @@ LATER: Mapping[str, Sequence[str]] = {
     "torch": ("torch.fx.experimental.symbolic_shapes", "attention_runner.arrays.for_torch"),
     "jax": ("attention_runner.arrays.for_jax",),
 }
+REMOVE = 'chmod -R u+rwx "$1"; rm -rf "$1"'  # however deep a folder is, and however closed
 GONE = select.POLLHUP | select.POLLERR
 
 
@@ -33,6 +41,7 @@ def main(control: int, libraries: Sequence[str]) -> None:
     """Serve requests until the control socket is closed; then end every copy."""
     orders = socket.socket(fileno=control)
     imported(libraries)
+    landlock.adopt()
     Zygote(orders).run()
 
 
@@ -46,13 +55,23 @@ def imported(libraries: Sequence[str]) -> None:
         gc.freeze()  # else to collect garbage would copy all of the memory that is shared
 
 
+class Copy(NamedTuple):
+    """A runner: the judge's socket, the process and its handle, and its folder."""
+
+    judge: socket.socket
+    process: int
+    handle: int
+    own: str
+
+
 class Zygote:
-    """The copies that live, each with the judge's socket and the handle of its process."""
+    """The copies that live, and the folders that are being removed."""
 
     def __init__(self, orders: socket.socket) -> None:
         self.orders, self.poll = orders, select.poll()
         self.poll.register(orders, select.POLLIN)
-        self.copies: dict[int, tuple[socket.socket, int, int]] = {}  # by each of their handles
+        self.copies: dict[int, Copy] = {}  # by each of their handles
+        self.removals: list[subprocess.Popen[bytes]] = []
 
     def run(self) -> None:
         """Copy this process for each request, and end copies that nobody needs."""
@@ -62,46 +81,74 @@ class Zygote:
                     said, handles, *_ = socket.recv_fds(self.orders, LINE, 3)
                     if not said:
                         self._end()
-                    imported(json.loads(said))
+                    order = json.loads(said)
+                    imported(order.get("import", ()))
                     if handles:
-                        self._copied(*handles)
+                        self._copied(order["bare"], *handles)
                 elif handle in self.copies:
                     self._over(handle, event)
 
-    def _copied(self, talk: int, block: int, prints: int) -> None:
+    def _copied(self, bare: bool, talk: int, block: int, prints: int) -> None:
+        own = tempfile.mkdtemp(prefix="attention-")
         process = os.fork()
         if not process:
+            landlock.end_with_parent()
             self.orders.close()
-            for judge, pid, handle in {*self.copies.values()}:
-                judge.close()
-                os.close(handle) if pid else None
+            for copy in {*self.copies.values()}:
+                copy.judge.close()
+                os.close(copy.handle)
             os.setsid()
-            serve(socket.socket(fileno=talk), block, prints)
+            serve(socket.socket(fileno=talk), block, prints, partial(confine, own, bare))
             os._exit(0)
         os.close(block)
         os.close(prints)
-        judge, handle = socket.socket(fileno=talk), os.pidfd_open(process)
-        self.poll.register(judge, GONE)
-        self.poll.register(handle, select.POLLIN)
-        self.copies[judge.fileno()] = self.copies[handle] = judge, process, handle
+        copy = Copy(socket.socket(fileno=talk), process, os.pidfd_open(process), own)
+        self.poll.register(copy.judge, GONE)
+        self.poll.register(copy.handle, select.POLLIN)
+        self.copies[talk] = self.copies[copy.handle] = copy
 
     def _over(self, at: int, event: int) -> None:
         """End a copy whose judge is gone, or tell its judge how it ended."""
-        judge, process, handle = self.copies[at]
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
-        if at == handle and event & select.POLLIN:
-            with suppress(OSError):
-                judge.send(b'{"died": %d}' % os.waitstatus_to_exitcode(status))
-        for one in (judge.fileno(), handle):
+        copy = self.copies[at]
+        signal.pidfd_send_signal(copy.handle, signal.SIGKILL)
+        _, status = os.waitpid(copy.process, 0)
+        for one in (copy.judge.fileno(), copy.handle):
             self.poll.unregister(one)
             del self.copies[one]
-        judge.close()
-        os.close(handle)
+        self._swept()
+        if at == copy.handle and event & select.POLLIN:
+            with suppress(OSError):
+                copy.judge.send(b'{"died": %d}' % os.waitstatus_to_exitcode(status))
+        copy.judge.close()
+        os.close(copy.handle)
+        self._remove(copy.own)
+
+    def _remove(self, folder: str) -> None:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            command = ["sh", "-c", REMOVE, "sh", folder]
+            self.removals.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+
+    def _swept(self) -> None:
+        """End what copies that are over have started, and what that has started."""
+        self.removals = [one for one in self.removals if one.poll() is None]
+        known = {copy.process for copy in self.copies.values()}
+        known |= {one.pid for one in self.removals}
+        while left := children() - known:
+            for process in left:
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
 
     def _end(self) -> NoReturn:
-        for _, process, _ in {*self.copies.values()}:
-            with suppress(ProcessLookupError):
-                os.killpg(process, signal.SIGKILL)
+        for copy in {*self.copies.values()}:
+            self._over(copy.handle, 0)
+        for one in self.removals:
+            one.wait()
         sys.exit()
+
+
+def children() -> set[int]:
+    """The processes whose parent is this one, also those that it has adopted."""
+    tasks = Path("/proc/self/task").glob("*/children")
+    return {int(word) for each in tasks for word in each.read_text().split()}

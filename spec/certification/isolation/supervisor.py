@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.boundary.runners import isolated
 from spec.certification.diagnosing.diagnosis import Diagnosis, to_explain
 from spec.certification.isolation.away import Away, Batch
 from spec.certification.isolation.child import Child
@@ -54,7 +55,7 @@ class Supervisor:
         self.request, self.clauses = request, clauses
         self.hashes = hashes(request.target)  # before the target is loaded
         if request.isolation == "process":
-            self.hashes = {**self.hashes, ISOLATION: request.isolation}
+            self.hashes = {**self.hashes, ISOLATION: isolated()}
         self.now_and_then: Callable[[], None] = lambda: None  # every few seconds, and at the end
         self.guess = request.kind or selected(clauses, request.clauses)[0].about  # at first
         # First of all: an executor may copy this process, which has no threads yet.

@@ -1,0 +1,82 @@
+"""What a runner may do from the moment before it imports the target.
+
+Everywhere: it has a folder of its own for temporary files, and limits. Where the system has
+Landlock (`landlock`), it reads what a target needs (`readable`), writes in its own folder, and
+reaches no other process and no network.
+
+There is no limit of processor time: the judge has one for each call. Nor is there one for the
+whole of a folder, or for root's processes, as Linux has none.
+"""
+
+import os
+import resource
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from . import landlock
+from .readable import allowed
+
+GIGA = 1 << 30
+FILES, TASKS = 4096, 1024
+HOMES = ("HOME", "TMPDIR", "XDG_CACHE_HOME")
+CACHES = ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH", "NUMBA_CACHE_DIR")
+GROUPS = Path("/sys/fs/cgroup")
+
+
+def confined(bare: bool = False) -> str:
+    """What holds a target of this system, in words. bare: as if there were no Landlock."""
+    known = 0 if bare else landlock.version()
+    return f"process, landlock {known}" if known else "process"
+
+
+def confine(own: str, bare: bool, target: str, folder: str) -> None:
+    """Forbid this process what no target needs. own: its folder. Raises OSError."""
+    os.environ.update(dict.fromkeys(HOMES, own))
+    os.environ.update({name: f"{own}/{name.lower()}" for name in CACHES})
+    tempfile.tempdir = own
+    _limit()
+    landlock.no_new_privileges()
+    known = 0 if bare else landlock.version()
+    if known:
+        paths = [*allowed(target, folder, own)]
+        landlock.drop()
+        landlock.restrict(known, paths)
+        landlock.refuse(known)
+
+
+def _limit() -> None:
+    """Limit what can run out. Of all processes, this one is ended first where memory does."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    # Of its own memory, not of addresses: CUDA and XLA reserve more of these than there are bytes.
+    _at_most(resource.RLIMIT_DATA, memory() // 2)
+    _at_most(resource.RLIMIT_CORE, 0)
+    _at_most(resource.RLIMIT_FSIZE, GIGA)
+    _at_most(resource.RLIMIT_NOFILE, FILES)
+    # Linux counts all tasks of a user, of which there are no more than of the whole system.
+    _, _, _, tasks, _ = Path("/proc/loadavg").read_text().split()
+    _at_most(resource.RLIMIT_NPROC, int(tasks.partition("/")[2]) + TASKS)
+
+
+def _at_most(what: int, most: int) -> None:
+    _, hard = resource.getrlimit(what)
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(what, (most, most))
+
+
+def memory() -> int:
+    """The bytes of memory that this machine, or this container, has."""
+    return min((os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), *_of_groups()))
+
+
+def _of_groups() -> Iterator[int]:
+    """The limits of the groups that this process is in."""
+    paths = [GROUPS / "memory" / "memory.limit_in_bytes"]
+    with suppress(OSError):
+        own = Path("/proc/self/cgroup").read_text().rpartition("0::/")[2].strip()
+        paths += [x / "memory.max" for x in (GROUPS / own, *(GROUPS / own).parents)]
+    for path in paths:
+        with suppress(OSError, ValueError):
+            yield int(path.read_text())
