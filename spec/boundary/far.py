@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from spec.backends.elsewhere import settle
 from spec.backends.library import Elsewhere, Library, Unsuitable
-from spec.boundary.home import NAME, Home
+from spec.boundary.described import TOLD, libraries, named, signature, written_for
+from spec.boundary.home import Home
 from spec.boundary.messages import LARGEST, Interfered, fields, plain, several, text, whole
 from spec.boundary.placed import Answer, Leaf, Placed
 from spec.boundary.remote import Format, remote
 from spec.boundary.runners import Connection, Zygote
-from spec.runner.inference import NAMES
 
 ROOT = 0
-TOLD = {"name", "qualname", "module", "kind", "type", "parameters", "line", "libraries", "bound"}
-EMPTY = inspect.Parameter.empty
 
 
 class Thing:
@@ -189,52 +185,11 @@ def sent(x: Any, here: Connection, leaves: list[Leaf]) -> Any:
     return x.item() if hasattr(x, "item") else x
 
 
-def named(x: Any) -> str:
-    """A name that a runner sent, if it is one; else what any function is called."""
-    name = text(x)
-    return name if NAME.fullmatch(name) else "target"
-
-
-def libraries(told: Mapping[str, Any]) -> tuple[str, ...]:
-    """The libraries in a description."""
-    return tuple(text(x) for x in several(told["libraries"], 0)) or ("numpy",)
-
-
-def signature(told: Any) -> inspect.Signature:
-    """The parameters of a function as it tells them. Raises Unsuitable: it does not; Interfered."""
-    if isinstance(told, str):
-        raise Unsuitable(text(told))
-    try:
-        return inspect.Signature([_parameter(x) for x in several(told, 0)])
-    except (ValueError, TypeError, AttributeError):
-        raise Interfered("sent parameters that no function has") from None
-
-
-def _parameter(x: Any) -> inspect.Parameter:
-    kind = getattr(inspect.Parameter, text(x["kind"]))
-    told = plain(x["default"]) if "default" in x else EMPTY
-    return inspect.Parameter(text(x["name"]), kind, default=told)
-
-
 def thing(home: Home, number: int, kind: str, calls: bool, again: Callable[[], int] | None) -> Any:
     """An object of a runner as one here."""
     if kind == "builtins.type" or kind.endswith("Meta"):
         return of_class(home, number, fields(home.ask("describe", of=number), TOLD))
     return (Far if calls else Thing)(home, number, kind, again)
-
-
-def written_for(target: str, folder: str) -> list[str]:
-    """The array libraries that the file of a target imports, as its text says."""
-    place = target.rpartition(":")[0]
-    top = place.partition(".")[0]
-    if top in NAMES:
-        return [top]
-    path = Path(folder, place if place.endswith(".py") else f"{place.replace('.', '/')}.py")
-    try:
-        lines = path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return []
-    return [name for name in NAMES if re.search(rf"^\s*(import|from) {name}\b", lines, re.M)]
 
 
 def far(target: str, libraries: Sequence[str] = ()) -> Any:

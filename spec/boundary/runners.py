@@ -54,6 +54,7 @@ class Zygote:
         kept = {x: y for x, y in os.environ.items() if x in KEPT or x.startswith(BEGIN)}
         self.owner = os.getpid()
         self.bare = BARE in os.environ
+        self.isolation = confined(self.bare)
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-u", "-"],  # as whose argument a target sees nothing
             stdin=subprocess.PIPE,

@@ -2,9 +2,11 @@
 
 Each request is one message on the control socket, with three handles: the runner's socket, the
 shared block, and where output goes. The copy serves (`serve`), confined; a bare one as where there
-is no Landlock. A message without handles names libraries to import, for copies to come. This process ends it as soon as the judge's end of the
-socket is closed, and tells the judge how it ended if it ends by itself; then it ends whatever the
-copy has started, in whatever session, and removes its folder.
+is no Landlock. A message without handles names libraries to import, for copies to come.
+
+This process ends a copy as soon as the judge's end of its socket is closed, and tells the judge how
+it ended if it ends by itself; then it ends whatever the copy has started, in whatever session, and
+removes its folder.
 """
 
 import gc
