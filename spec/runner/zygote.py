@@ -23,6 +23,7 @@ from typing import NamedTuple, NoReturn
 
 from . import landlock
 from .confine import confine
+from .readable import common
 from .serve import serve
 
 LINE = 1 << 10
@@ -37,6 +38,7 @@ def main(control: int, libraries: Sequence[str]) -> None:
         with suppress(ImportError):
             importlib.import_module(name)
     landlock.adopt()
+    common()
     Zygote(orders).run()
 
 
