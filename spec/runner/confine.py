@@ -1,4 +1,4 @@
-"""What a runner may do from the moment before it imports the target.
+"""The confinement of a runner, from the moment before it imports the target.
 
 Everywhere: it has a folder of its own for temporary files, and limits. Where the system has
 Landlock (`landlock`), it reads what a target needs (`readable`), writes in its own folder, and
@@ -26,7 +26,7 @@ GROUPS = Path("/sys/fs/cgroup")
 
 
 def confined(bare: bool = False) -> str:
-    """What holds a target of this system, in words. bare: as if there were no Landlock."""
+    """The confinement of targets on this system, in words. bare: as if there were no Landlock."""
     known = 0 if bare else landlock.version()
     return f"process, landlock {known}" if known else "process"
 

@@ -1,9 +1,10 @@
-"""What the kernel may forbid a process, without root: Landlock, a filter of calls, capabilities.
+"""The means by which a process forbids itself something, without root.
 
-Landlock knows files, TCP, signals and abstract sockets. The filter refuses what it does not know:
-all other sockets, limits of another process, objects that outlive a process, and owners, modes and
-attributes of files. A kernel whose Landlock is older than signals gets their rule in the filter.
-All of it holds for what this process starts, and nobody takes it back.
+They are Landlock, a filter of system calls, and root's capabilities. Landlock knows files, TCP,
+signals and abstract sockets. The filter refuses all other sockets, limits of another process,
+objects that outlive a process, and changes of owners, modes and attributes of files; and signals
+where the kernel's Landlock is too old for them. Nobody takes any of it back, and it holds for all
+that this process starts.
 """
 
 import ctypes
@@ -73,7 +74,7 @@ LIBRARY.syscall.restype = ctypes.c_long
 
 
 def asked(number: int, *words: int | bytes | None) -> int:
-    """What a call of the kernel returns. Raises OSError."""
+    """The result of a system call. Raises OSError."""
     sent = [ctypes.c_long(x) if isinstance(x, int) else ctypes.c_char_p(x) for x in words]
     found: int = LIBRARY.syscall(ctypes.c_long(number), *sent)
     if found < 0:

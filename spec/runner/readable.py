@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache
 from pathlib import Path
 
 from .landlock import ALL, READ, READ_FOLDER, USE
@@ -33,21 +33,28 @@ SPECIFICATION = Path(__file__).resolve().parents[1]
 
 
 def allowed(target: str, folder: str, own: str) -> Iterator[Allowed]:
-    """What a runner may open, and how. own: the folder that it may write in."""
-    hidden = _hidden()
-    wanted = (*SYSTEM, *_python(), *_places(target, folder))
-    tops = [os.path.realpath(x) for x in wanted if x]
-    for top in dict.fromkeys(tops):
-        if not any(top != one and _below(top, one) for one in tops if not _shows(one, hidden)):
-            yield from _opened(top, hidden)
-    for name in ("runner", "adapters"):
-        yield str(SPECIFICATION / name), READ
+    """The paths that a runner may open, and how. own: the folder that it may write in."""
+    yield from common()
+    for place in _places(target, folder):
+        yield from _opened(os.path.realpath(place), _hidden())
+    yield own, ALL
+
+
+@cache
+def common() -> tuple[Allowed, ...]:
+    """The paths of all targets. The process that is copied for each runner lists them."""
+    return tuple(dict.fromkeys(_common()))
+
+
+def _common() -> Iterator[Allowed]:
+    for place in dict.fromkeys(os.path.realpath(x) for x in (*SYSTEM, *_python()) if x):
+        yield from _opened(place, _hidden())
+    yield from ((str(SPECIFICATION / name), READ) for name in ("runner", "adapters"))
     yield from ((f"/etc/{name}", READ) for name in (*LINKER, *PEOPLE, *TIMES))
     yield from ((f"/proc/{name}", READ) for name in (*FACTS, *TOLD))
     yield from ((f"/sys/{name}", READ) for name in MACHINE)
     for name in DEVICES:
         yield from ((path, (*USE, READ_FOLDER)) for path in glob.glob(f"/dev/{name}"))
-    yield own, ALL
 
 
 def _python() -> Iterator[str]:
@@ -72,8 +79,9 @@ def _places(target: str, folder: str) -> Iterator[str]:
         yield from (found and found.submodule_search_locations) or ()
 
 
+@cache
 def _hidden() -> frozenset[str]:
-    """What nobody may read: the specification, also where it is installed, built or packed."""
+    """The folders that nobody may read: the specification, also as it is installed or built."""
     beside = (SPECIFICATION, *(SPECIFICATION.parent / name for name in OURS))
     installed = (Path(place).resolve() / name for place in sys.path for name in OURS[:2])
     ours = (x for x in installed if x.name == OURS[0] or os.path.exists(x / "runner/readable.py"))
@@ -82,11 +90,6 @@ def _hidden() -> frozenset[str]:
 
 def _below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
-def _shows(folder: str, hidden: Collection[str]) -> bool:
-    """Whether to allow a folder would show what is hidden."""
-    return any(map(partial(_below, folder=folder), hidden))
 
 
 def _opened(path: str, hidden: Collection[str]) -> Iterator[Allowed]:

@@ -27,6 +27,7 @@ from typing import NamedTuple, NoReturn
 
 from . import landlock
 from .confine import confine
+from .readable import common
 from .serve import serve
 
 LINE = 1 << 10
@@ -44,6 +45,7 @@ def main(control: int, libraries: Sequence[str]) -> None:
     orders = socket.socket(fileno=control)
     imported(libraries)
     landlock.adopt()
+    common()
     Zygote(orders).run()
 
 

@@ -1,4 +1,4 @@
-"""What a target may do in its runner: compute, and nothing that reaches the judge or stays."""
+"""A target in its runner may compute; it reaches nothing of the judge, and nothing of it stays."""
 
 import os
 import shutil
@@ -16,6 +16,7 @@ from spec.runner.confine import confined, memory
 from tests.walked import ROOT
 
 ATTACKS = Path(__file__).parent / "attacks.py"
+HISTORY = ROOT / ".git"
 TARGET = "targets/attacks.py:attempt"
 USUAL = {"words": {}, "running": "float64", "warnings": "ignore"}
 HELD = confined()
@@ -77,7 +78,7 @@ def either(request: pytest.FixtureRequest) -> Zygote:
 
 @pytest.fixture(scope="module")
 def attacks(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacks]:
-    """What to try, by what is reached."""
+    """The attacks, by the thing that each reaches."""
     judge, outside = os.getpid(), tmp_path_factory.mktemp("outside")
     beside = folder / "targets"
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(socket.AF_UNIX) as door:
@@ -85,7 +86,7 @@ def attacks(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         door.listen()
         yield {
             "the specification": ("look", str(ROOT / "spec" / "comparison.py")),
-            "its history": ("look", str(ROOT / ".git")),
+            "its history": ("look", str(HISTORY if HISTORY.exists() else ROOT / "spec")),
             "a file of the judge": ("look", str(folder / "data")),
             "a file beside the target": ("write", str(beside / "left")),
             "a file where the judge works": ("write", str(folder / "left")),
