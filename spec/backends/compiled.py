@@ -10,7 +10,7 @@ COMPILER = "torch.compile"
 
 
 def counts() -> Mapping[str, Any]:
-    """What a compiler has done so far, by the names of the functions below."""
+    """The work of a compiler so far, by the names of the functions below."""
     there = home()
     return compiled.counts() if there is None else there.counts()
 

@@ -5,14 +5,14 @@ from typing import Any, Protocol
 
 
 class Home(Protocol):
-    """What another process says of the target in it."""
+    """The process that a target is in, as its judge asks it."""
 
     @property
     def source(self) -> str:
         """The file of the target and its first line."""
 
     def counts(self) -> Mapping[str, Any]:
-        """What was compiled there so far (`spec.runner.compiled`)."""
+        """The counts of what was compiled there (`spec.runner.compiled`)."""
 
     def loaded(self) -> Mapping[str, Any]:
         """The array libraries that are loaded there, the target's packages, and the GPU."""

@@ -1,4 +1,4 @@
-"""What a description of a target says, as its judge uses it: names, parameters, libraries."""
+"""The description of a target, as its judge uses it: names, parameters, libraries."""
 
 import inspect
 import re

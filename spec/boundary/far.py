@@ -152,7 +152,7 @@ def of_class(home: Home, number: int, told: Mapping[str, Any]) -> FarClass:
 def called(
     home: Home, owner: Callable[[], int], places: Sequence[Any], words: Mapping[str, Any]
 ) -> Any:
-    """What an object of a runner returns if it is called there."""
+    """The result of an object of a runner that is called there."""
     here, leaves, number = home.begin(), list[Leaf](), owner()
     given = [sent(x, here, leaves) for x in places]
     named = {name: sent(x, here, leaves) for name, x in words.items()}
@@ -193,7 +193,7 @@ def thing(home: Home, number: int, kind: str, calls: bool, again: Callable[[], i
 
 
 def far(target: str, libraries: Sequence[str] = ()) -> Any:
-    """What a target names, in runners. libraries: imported beforehand. Raises Unsuitable."""
+    """The object that a target names, in runners. libraries: imported beforehand. Raises Unsuitable."""
     folder = os.getcwd()
     libraries = [*libraries, *written_for(target, folder)]
     home = Home(Zygote(libraries, folder), target, folder)

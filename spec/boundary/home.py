@@ -1,4 +1,4 @@
-"""The runners of one target, one for each process that judges, and what is asked of them."""
+"""The runners of one target, one for each process that judges, and the questions to them."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Home:
         return text(self.ask("source"))
 
     def counts(self) -> Mapping[str, Any]:
-        """What was compiled in the runner so far."""
+        """The counts of what was compiled in the runner."""
         told = fields(self.ask("counts"), {"programs", "of_jax", "any", "not_compiled"})
         numbers = {x: whole(told[x], 0, LARGEST) for x in ("programs", "of_jax")}
         reasons = [text(x) for x in several(told["not_compiled"], 0)]

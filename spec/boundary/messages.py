@@ -1,4 +1,4 @@
-"""What may come from a runner, checked before anything of it is used.
+"""The answers of a runner, checked before anything in them is used.
 
 A runner shares its process with a target, so an answer may be anything. One that answers no
 question, or has another form than an answer to that question has, is `Interfered`.
@@ -58,7 +58,7 @@ def fields(x: Any, names: set[str]) -> Mapping[str, Any]:
 
 
 def array(x: Any) -> Mapping[str, Any]:
-    """What an answer says of an array. Raises Interfered."""
+    """The facts about an array in an answer. Raises Interfered."""
     told = fields(x, {"dtype", "shape", "device", "grad", "id", "at"})
     shape = told["shape"]
     if not isinstance(shape, list) or len(shape) > AXES or told["grad"] not in (None, True, False):

@@ -1,7 +1,7 @@
 """The runners of a target: one for each process that judges, all copies of one zygote.
 
 A zygote has imported the array library and no target. It gets no environment, arguments, folder or
-handle of the judge, beside what `KEPT` names.
+handle of the judge, but for those that `KEPT` and `BEGIN` name.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Form = tuple[str, int, tuple[int, ...], tuple[int, ...] | None, int]  # dtype, c
 
 
 def isolated() -> str:
-    """What holds the runners of this system, in words."""
+    """The confinement of runners on this system, in words."""
     return confined(BARE in os.environ)
 
 

@@ -19,7 +19,7 @@ def listen(monitoring: Any) -> None:
 
 
 def counts() -> dict[str, Any]:
-    """What was compiled so far in this process: how much, and what was not."""
+    """The numbers of programs compiled so far in this process, and the parts that were not."""
     made = programs()
     told = {"programs": made, "of_jax": _heard[DONE], "any": made + _heard[KEPT] > 0}
     return {**told, "not_compiled": not_compiled()}

@@ -1,4 +1,4 @@
-"""What a runner says no with, beside the exceptions of a target."""
+"""The exceptions of a runner, beside those of a target."""
 
 
 class NoGradient(Exception):

@@ -46,7 +46,7 @@ def _from_file(place: str) -> ModuleType:
 
 
 def described(one: Any) -> dict[str, Any]:
-    """What an object is: its names, its parameters, and the libraries it is written for."""
+    """The names of an object, its parameters, and the libraries it is written for."""
     return {
         "name": name_of(one),
         "qualname": str(getattr(one, "__qualname__", "")),

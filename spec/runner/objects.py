@@ -1,4 +1,4 @@
-"""What a judge refers to by number, and how values are written in a message.
+"""The objects that a judge refers to by number, and values as they are written in a message.
 
 A value is JSON as it is (None, truth values, numbers, texts), or one of:
 

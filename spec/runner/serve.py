@@ -53,7 +53,7 @@ class Runner:
         self.objects, self.confine = objects, confine
 
     def answer(self, told: Mapping[str, Any]) -> dict[str, Any]:
-        """What a message asks for, or the exception that it raised."""
+        """The answer to a message, or the exception that was raised."""
         self.objects.forget(told.get("free", []))
         self.objects.next = ROOM
         try:
@@ -74,7 +74,7 @@ class Runner:
         self.objects.library = library(told["name"], told["device"])
 
     def describe(self, told: Mapping[str, Any]) -> Any:
-        """What an object says of itself."""
+        """The description of an object."""
         return described(self.objects.known[told["of"]])
 
     def get(self, told: Mapping[str, Any]) -> Any:
@@ -137,7 +137,7 @@ class Runner:
         return objects.written(objects.library.compiled(objects.known[told["of"]], told["way"]))
 
     def counts(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
-        """What was compiled so far."""
+        """The counts of what was compiled so far."""
         return counts()
 
     def loaded(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
@@ -163,7 +163,7 @@ class Runner:
 
 
 class State:
-    """What a library's source of random numbers is to be again."""
+    """The state that a library's source of random numbers is to have again."""
 
     def __init__(self, held: Any) -> None:
         self.held = held

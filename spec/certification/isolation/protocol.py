@@ -18,6 +18,7 @@ from spec.certification.judging.plan import How, Item
 from spec.certification.judging.verdict import ITSELF, Verdict, verdict_from_json
 from spec.clause import Clause
 from spec.notation import DTYPES, GRADES, HALF
+from spec.printable import printable
 from spec.typed import fits, typed
 
 T = TypeVar("T")
@@ -88,13 +89,14 @@ def turn(child: Ordered, message: Mapping[str, Any]) -> str:
     held = {n: tuple(x) if isinstance(x, list) else x for n, x in message.items() if n in HELD}
     if not all(fits(HELD[name], x) for name, x in held.items()):
         raise Interfered(f"told a {word} in another form")
+    if word == "interfered":
+        raise Interfered(printable(message[word]))
     asked = child.item not in (None, CAUSES)
     due = {
         "loaded": not child.loaded,
         "probing": child.loaded and not child.ready,
         "unsuitable": not child.ready,
         "answering": child.loaded and child.sort is not None,
-        "interfered": True,
         "survey": child.loaded and child.sort is None,
         "verdict": child.ready and asked,
         "first": child.ready and child.item == CAUSES and not child.judged,

@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.boundary.runners import isolated
 from spec.certification.diagnosing.diagnosis import Diagnosis, to_explain
 from spec.certification.isolation.away import Away, Batch
 from spec.certification.isolation.child import Child
@@ -30,14 +29,13 @@ from spec.certification.isolation.protocol import CAUSES, Interfered, read_diagn
 from spec.certification.isolation.scheduler import connected
 from spec.certification.isolation.surveying import read_survey
 from spec.certification.isolation.workbench import Workbench
-from spec.certification.judging.edition import ISOLATION, hashes
+from spec.certification.judging.edition import identified
 from spec.certification.judging.plan import Plan, granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import INTERRUPTED, Verdict
 from spec.certification.judging.witness import distinct
 from spec.certification.settings import Request, selected
 from spec.clause import Clause
-from spec.printable import printable
 
 PATIENT = 3  # crashes after which the rest is blocked, unless the request says `isolate`
 MOMENT = 5.0  # seconds after which, at the latest, it is seen what there is to do
@@ -53,9 +51,7 @@ class Supervisor:
         self, request: Request, clauses: Mapping[str, Clause], executor: Executor | None = None
     ) -> None:
         self.request, self.clauses = request, clauses
-        self.hashes = hashes(request.target)  # before the target is loaded
-        if request.isolation == "process":
-            self.hashes = {**self.hashes, ISOLATION: isolated()}
+        self.hashes = identified(request)  # before the target is loaded
         self.now_and_then: Callable[[], None] = lambda: None  # every few seconds, and at the end
         self.guess = request.kind or selected(clauses, request.clauses)[0].about  # at first
         # First of all: an executor may copy this process, which has no threads yet.
@@ -132,8 +128,6 @@ class Supervisor:
             self._gone(child)
         elif (word := turn(child, message)) == "unsuitable":
             self._unsuitable(child, message["unsuitable"])
-        elif word == "interfered":
-            raise Interfered(printable(message["interfered"]))
         elif word == "loaded":
             self._loaded(child, message["loaded"])
         elif word == "survey":

@@ -10,6 +10,8 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spec.boundary.runners import isolated
+from spec.certification.settings import Request
 from spec.certification.target.loading import Target, origin_of
 from spec.certification.target.versions import installed
 
@@ -29,6 +31,12 @@ def edition() -> str:
         told.update(f"{path.relative_to(ROOT).as_posix()} {path.stat().st_size}\n".encode())
         told.update(path.read_bytes())
     return told.hexdigest()[:16]
+
+
+def identified(request: Request) -> Mapping[str, str]:
+    """The hashes, and how the target of a request is kept apart from its judge."""
+    apart = {ISOLATION: isolated()} if request.isolation == "process" else {}
+    return {**hashes(request.target), **apart}
 
 
 def hashes(target: Target) -> Mapping[str, str]:

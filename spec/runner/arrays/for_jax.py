@@ -96,7 +96,7 @@ class Jax:
         return [*pull([given.get(id(x), jnp.zeros_like(x)) for x in made])]
 
     def format(self, name: str) -> Any:
-        """What the library calls a format."""
+        """A format, as the library calls it."""
         return getattr(jnp, name)
 
     def compiled(self, program: Any, way: str) -> Any:
@@ -104,7 +104,7 @@ class Jax:
         return compiler(program, (jax.Array, *self.ways[way]))
 
     def state(self) -> Any:
-        """Nothing: whoever draws has a key."""
+        """None: a function of JAX is given a key."""
 
     def back(self, state: Any) -> None:
         """Do nothing, likewise."""

@@ -43,7 +43,7 @@ class Numpy:
         return flat.copy()
 
     def format(self, name: str) -> Any:
-        """What the library calls a format."""
+        """A format, as the library calls it."""
         return np.dtype(name)
 
     def state(self) -> Any:

@@ -81,7 +81,7 @@ class Torch:
             return by_leaves(outs, leaves, douts)
 
     def format(self, name: str) -> Any:
-        """What the library calls a format."""
+        """A format, as the library calls it."""
         return FORMATS[name]
 
     def state(self) -> Any:
