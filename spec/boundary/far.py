@@ -195,7 +195,7 @@ def thing(home: Home, number: int, kind: str, calls: bool, again: Callable[[], i
 def far(target: str, libraries: Sequence[str] = ()) -> Any:
     """The object that a target names, in runners. Raises Unsuitable.
 
-    libraries: imported beforehand, beside those that its file imports.
+    libraries: imported beforehand, together with those that its file imports.
     """
     folder = os.getcwd()
     libraries = [*libraries, *written_for(target, folder)]
