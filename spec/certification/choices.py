@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from spec.backends import NAMES, Unsuitable
 from spec.backends.compiling import WAYS
 from spec.backends.unknown import unknown
-from spec.certification.settings import DIALECTS, LAYOUTS, PROFILES, Request
+from spec.certification.settings import DIALECTS, ISOLATIONS, LAYOUTS, PROFILES, Request
 from spec.kinds import KINDS
 from spec.notation import DTYPES
 
@@ -15,6 +15,7 @@ CHOICES: Mapping[str, tuple[str, tuple[str, ...]]] = {  # field -> what errors c
     "layout": ("layout", LAYOUTS),
     "api": ("API dialect", DIALECTS),
     "compiled": ("way to compile", tuple(WAYS)),
+    "isolation": ("isolation", ISOLATIONS),
     "profile": ("profile", tuple(PROFILES)),
     "dtypes": ("dtype", DTYPES),
 }

@@ -10,9 +10,10 @@
     [tool.attention-spec.targets.attend.deviations]
     C14 = "the kernel multiplies by the scale after masking"
 
-Keys are the fields of a request, with - or _ in their names, except `specification`: a repository
-does not choose the clauses that it is tested with. The keys of one target override those of all
-targets, and options of the command line override both. Tables are merged.
+Keys are the fields of a request, with - or _ in their names, except `specification` and
+`isolation`: a repository chooses neither the clauses that it is tested with nor how it is kept apart
+from its judge. The keys of one target override those of all targets, and options of the command line
+override both. Tables are merged.
 """
 
 import os
@@ -52,11 +53,12 @@ FORMS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {  # of a field -> of w
         lambda x: isinstance(x, dict) and _strings(x.values()),
     ),
 }
+BESIDE = ("specification", "isolation")  # what is judged chooses neither its law nor its walls
 KEYS = {
     name: FORMS[form]
     for name, field in Request.__dataclass_fields__.items()
     for form in [str(field.type).removesuffix(" | None")]
-    if form in FORMS and name != "specification"  # what is judged does not choose its own law
+    if form in FORMS and name not in BESIDE
 }
 
 
@@ -154,8 +156,8 @@ def _is_path(name: str, value: Any, folder: Path) -> bool:
 
 def _unknown(key: str) -> str:
     """The reason why a key is not allowed in a file."""
-    if key == "specification":
-        return "specification is an option of the command line, and no key of a file"
+    if key in BESIDE:
+        return f"{key} is an option of the command line, and no key of a file"
     return str(unknown("key", key, KEYS))
 
 

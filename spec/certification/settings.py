@@ -24,6 +24,7 @@ MULTIPLES = {"lengths": "sequence lengths", "widths": "head sizes"}  # may be de
 DIALECTS = tuple(dict.fromkeys(x for kind in KINDS.values() for x in kind.spellings))
 # What says how a target is called.
 HOW = ("kind", "backend", "description", "layout", "api", *MULTIPLES, "device", "compiled")
+ISOLATIONS = ("fork", "process")
 LIMITS = ("budget", "call_timeout", "diagnosis_timeout")  # seconds
 STOPS = ("fail_fast", "isolate")  # when a run stops, and whether it goes on after crashes
 
@@ -98,6 +99,7 @@ class Request:
     deviations: number of a clause -> why it is known to fail.
     call_timeout, diagnosis_timeout: seconds that override `patience` and `diagnosis` of the
     profile. replays: test only these problems, by clause and dtype (`judging.replaying`).
+    isolation: one of `ISOLATIONS`: whether the target shares a process with its judge.
     The other fields are the options of the command line.
     """
 
@@ -174,6 +176,7 @@ class Request:
         words += [f'--convention "{name}={value}"' for name, value in self.conventions.items()]
         declared = {n: " ".join(reason.split()) for n, reason in self.deviations.items()}
         words += [f"--deviation {shlex.quote(f'{n}={x}')}" for n, x in declared.items()]
+        words += [f"--isolation {self.isolation}"] * ("isolation" in asked)
         words.append(f"--profile {self.profile} --seed {self.seed}")
         words += [f"--{n.replace('_', '-')} {asked[n]:g}" for n in LIMITS if n in asked]
         return " ".join([*words, *(f"--{n.replace('_', '-')}" for n in STOPS if n in asked)])

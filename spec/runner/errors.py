@@ -1,4 +1,4 @@
-"""The exceptions of a runner, beside those of a target."""
+"""The exceptions of a runner itself, not of a target."""
 
 
 class NoGradient(Exception):

@@ -5,6 +5,9 @@ import importlib.util
 import inspect
 import math
 import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,12 +16,31 @@ from .errors import Absent
 from .inference import inferred
 from .parameters import bound, name_of, parameters_of
 
+OURS = ("spec", "attention_spec")  # the specification, in its repository and installed
+SPEC = Path(__file__).resolve().parents[1]
+OWN = {SPEC, SPEC.parent, SPEC.parent / "attention_spec"}
 PLAIN = (type(None), bool, int, float, str)
+
+
+class Hidden(MetaPathFinder):
+    """Refuses to import the specification, which no target needs; another `spec` is found."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Raise ImportError for the specification, by either of its names."""
+        del target
+        known = PathFinder.find_spec(name, path) if name in OURS else None
+        if known and known.origin and Path(known.origin).resolve().parent in OWN:
+            why = "which no target imports under --isolation process"
+            raise ImportError(f"{name!r} is the specification, {why}")
+        return None
 
 
 def found(target: str, folder: str) -> Any:
     """The object of `module:name` or `file.py:name`. Raises Absent, or what importing raises."""
     place, _, name = target.rpartition(":")
+    sys.meta_path.insert(0, Hidden())
     one = _from_file(place) if place.endswith(".py") else _imported(place, folder)
     for part in name.split("."):
         if not hasattr(one, part):
