@@ -11,9 +11,9 @@
     C14 = "the kernel multiplies by the scale after masking"
 
 Keys are the fields of a request, with - or _ in their names, except `specification` and
-`isolation`: a repository chooses neither the clauses that it is tested with nor how it is kept apart
-from its judge. The keys of one target override those of all targets, and options of the command line
-override both. Tables are merged.
+`isolation`: a repository chooses neither the clauses that it is tested with nor how it is kept
+apart from its judge. The keys of one target override those of all targets, and options of the
+command line override both. Tables are merged.
 """
 
 import os
