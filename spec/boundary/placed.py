@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +21,12 @@ def encoded(x: Array, dtype: str) -> Array:
     """Numbers in a format, as its bytes; truth values and integers stay so."""
     if x.dtype in KEPT or x.dtype == np.int64:
         return np.ascontiguousarray(x)
-    with np.errstate(all="ignore"):
-        if dtype != "bfloat16":
-            return x.astype(FORMATS[dtype])
-        bits = x.astype(np.float32).view(np.uint32)
-        even = ((bits >> HIGH) & 1) + np.uint32(0x7FFF)
-        rounded = ((bits + even) >> HIGH).astype(np.uint16)
-        return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)
+    if dtype != "bfloat16":
+        return x.astype(FORMATS[dtype])
+    bits = x.astype(np.float32).view(np.uint32)
+    even = ((bits >> HIGH) & 1) + np.uint32(0x7FFF)
+    rounded = ((bits + even) >> HIGH).astype(np.uint16)
+    return np.where(np.isnan(x), np.uint16(0x7FC0), rounded)
 
 
 def decoded(raw: Array, dtype: str) -> Array:
@@ -120,7 +120,7 @@ class Answer:
         here: Connection = self.here
         if told["at"] is not None:
             form = FORMATS[self.dtype]
-            count = int(np.prod(self.shape, dtype=np.int64))
+            count = math.prod(self.shape)
             flat = np.frombuffer(here.block, form, count, told["at"])
             self.raw = flat.copy().reshape(self.shape)
 
