@@ -91,7 +91,8 @@ class Elsewhere:
     """A target that is not in this process, and its arrays neither.
 
     libraries: the array libraries that it may be written for, the likeliest first. bound: the
-    parameters that a partial function has a value for, by name. target: as a person named it; ""
+    parameters that a partial function has a value for, by name. traits: of a class: "called" if its
+    objects can be, "autograd" if it is a function of autograd. target: as a person named it; ""
     for what was got from there.
     """
 
@@ -99,6 +100,7 @@ class Elsewhere:
 
     libraries: tuple[str, ...] = ()
     bound: tuple[str, ...] = ()
+    traits: tuple[str, ...] = ()
 
     def library(self, name: str, device: str) -> Library:
         """The array library `name` on `device`, where the target is. Raises Unsuitable."""

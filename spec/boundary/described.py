@@ -13,7 +13,10 @@ from spec.runner.inference import NAMES
 
 EMPTY = inspect.Parameter.empty
 # All that a description has (`runner.find`).
-TOLD = {"name", "qualname", "module", "kind", "type", "parameters", "line", "libraries", "bound"}
+TOLD = {
+    *("name", "qualname", "module", "kind", "type", "line"),
+    *("parameters", "bound", "libraries", "traits"),
+}
 
 
 def named(x: Any) -> str:

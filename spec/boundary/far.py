@@ -135,6 +135,11 @@ class FarClass(type, Elsewhere):
             raise AttributeError(name)
         return attribute(cls._home, lambda: cls._number, name, cls._number == ROOT)
 
+    @property
+    def call(cls) -> Any:
+        """The method that a call of its objects is."""
+        return attribute(cls._home, lambda: cls._number, "__call__", cls._number == ROOT)
+
     def library(cls, name: str, device: str) -> Library:
         """The array library of its runner. Raises Unsuitable."""
         return remote(cls._home, name, device)
@@ -144,6 +149,7 @@ def of_class(home: Home, number: int, told: Mapping[str, Any]) -> FarClass:
     """A class of a runner as one here."""
     own: dict[str, Any] = {"__module__": text(told["module"]), "__doc__": text(told["line"])}
     own |= {"_home": home, "_number": number, "libraries": libraries(told), "bound": ()}
+    own["traits"] = tuple(text(x) for x in several(told["traits"], 0))
     if not isinstance(told["parameters"], str):
         own["__signature__"] = signature(told["parameters"])
     return FarClass(named(told["name"]), (), own)
@@ -163,6 +169,19 @@ def called(
     if not isinstance(told, dict) or not told.keys() <= {"is", "tape"} or "is" not in told:
         raise Interfered("sent an answer of another form")
     return home.read(told["is"], told.get("tape"))
+
+
+def asked(home: Home, do: str, **values: Any) -> Any:
+    """What a runner does, of values as they are written in messages; the answer as an object."""
+    here = home.connection()
+    told = {name: sent(x, here, []) for name, x in values.items()}
+    return home.read(home.ask(do, **told, **home.mode))
+
+
+def home_of(target: Any) -> Home:
+    """The runners that a target lives in."""
+    found: Home = target._home
+    return found
 
 
 def sent(x: Any, here: Connection, leaves: list[Leaf]) -> Any:

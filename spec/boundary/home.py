@@ -40,7 +40,7 @@ class Home:
         self.zygote, self.target, self.folder = zygote, target, folder
         self.here: tuple[int, Connection] | None = None
         self.chosen: tuple[str, str] | None = None
-        self.running = "float64"
+        self.running, self.recording = "float64", False
         self.made: Callable[..., Any] = lambda *_: None
 
     def connection(self) -> Connection:
@@ -97,6 +97,10 @@ class Home:
         """The file of the target and its first line, as far as they are known."""
         return text(self.ask("source"))
 
+    def names(self) -> list[str]:
+        """The names of the module of the target."""
+        return [text(x) for x in several(self.ask("space"), 0)]
+
     def counts(self) -> Mapping[str, Any]:
         """The counts of what was compiled in the runner."""
         told = fields(self.ask("counts"), {"programs", "of_jax", "any", "not_compiled"})
@@ -114,9 +118,10 @@ class Home:
         return found
 
     @property
-    def mode(self) -> dict[str, str]:
+    def mode(self) -> dict[str, Any]:
         """How calls are made now."""
-        return {"running": self.running, "warnings": WARNINGS.get()}
+        found: dict[str, Any] = {"running": self.running, "warnings": WARNINGS.get()}
+        return found | ({"recording": True} if self.recording else {})
 
     def read(self, x: Any, tape: int | None = None, again: Callable[[], int] | None = None) -> Any:
         """The object that a value of an answer stands for. Raises Interfered."""

@@ -129,6 +129,11 @@ class Answer:
         assert connection is self.here
         return int(self.id)
 
+    def now(self) -> Array:
+        """Its bytes as they are in the runner."""
+        found: Array = self.home.read(self.home.ask("fetch", of=self.id)).raw
+        return found
+
     def numbers(self) -> Array:
         """Its numbers: at first those that came with it, then as they are in the runner.
 

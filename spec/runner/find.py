@@ -77,9 +77,30 @@ def described(one: Any) -> dict[str, Any]:
         "type": f"{type(one).__module__}.{type(one).__qualname__}",
         "parameters": listed(one) if callable(one) else "it is no function",
         "bound": bound(one),
+        "traits": traits(one),
         "line": ((getattr(one, "__doc__", None) or "").splitlines() or [""])[0],
         "libraries": inferred(one) if callable(one) else (),
     }
+
+
+def names_of(target: Any) -> dict[str, Any]:
+    """The names of the module that a class, a function or an object stands in, its own included."""
+    target = target if hasattr(target, "__qualname__") else type(target)
+    inner = [x for x in vars(target).values() if inspect.isfunction(x)]
+    function = next((x for x in (target, *inner) if inspect.isfunction(x)), None)
+    module = sys.modules.get(target.__module__)
+    found = function.__globals__ if function else vars(module) if module else {}
+    return {**found, target.__name__: target}
+
+
+def traits(one: Any) -> list[str]:
+    """What a class has beside its attributes: "called", "autograd"."""
+    if not isinstance(one, type):
+        return []
+    bases = one.__mro__
+    called = any("forward" in vars(x) or "__call__" in vars(x) for x in bases)
+    autograd = any(x.__name__ == "Function" and "autograd" in x.__module__ for x in bases)
+    return ["called"] * called + ["autograd"] * autograd
 
 
 def kind_of(one: Any) -> str:

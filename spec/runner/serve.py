@@ -12,16 +12,19 @@ import os
 import socket
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from typing import Any
 
 from .arrays import library
 from .compiled import counts
 from .errors import Absent, NoGradient
-from .find import described, found
+from .find import described, found, names_of
 from .gpu import at_work
 from .inference import NAMES as LIBRARIES
+from .layers import of_layers
+from .layers.rates import rates
 from .memory import ROOM, mapped
 from .objects import Objects
 from .origin import packages, source_of
@@ -93,9 +96,7 @@ class Runner:
             words = {name: objects.read(x, known) for name, x in told["words"].items()}
             return function(*places, **words)
 
-        running = nullcontext() if arrays is None else arrays.running(told["running"])
-        with warnings.catch_warnings(), running:
-            warnings.simplefilter(told["warnings"])
+        with self.mode(told):
             if leaves is None:
                 return {"is": objects.written(made())}
             result, tape = arrays.recorded(made, [objects.known[x] for x in leaves])
@@ -103,12 +104,56 @@ class Runner:
             objects.known[number] = tape
             return {"is": objects.written(result), "tape": number}
 
+    @contextmanager
+    def mode(self, told: Mapping[str, Any]) -> Iterator[None]:
+        """How a call is made: for which dtype, and with which warnings; recorded, if it is."""
+        arrays = self.objects.library
+        with warnings.catch_warnings(), ExitStack() as stack:
+            if arrays is not None:
+                stack.enter_context(arrays.running(told["running"]))
+            if told.get("recording") and arrays is not None:
+                stack.enter_context(arrays.recording())
+            warnings.simplefilter(told["warnings"])
+            yield
+
+    def layer(self, told: Mapping[str, Any]) -> Any:
+        """A layer made, loaded, read, differentiated (`layers`)."""
+        beside = {"n", "do", "new", "free", "of", "how", "running", "warnings", "recording"}
+        objects, how = self.objects, told["how"]
+        of_library = of_layers(objects.library.name)
+        given = {name: objects.read(x) for name, x in told.items() if name not in beside}
+        layer = objects.read(told["of"])
+        with self.mode(told):
+            match how:
+                case "completed":
+                    return objects.written(of_library.Completed(layer, **given))
+                case "rates":
+                    return objects.written([*rates(layer)])
+                case "copied":
+                    return objects.written(deepcopy(layer))
+                case "class":
+                    return objects.written(type(layer))
+                case "pulled":
+                    leaves = objects.known[given.pop("tape")]
+                    return objects.written(of_library.pulled(layer, leaves, **given))
+            return objects.written(getattr(of_library, how)(layer, **given))
+
+    def evaluate(self, told: Mapping[str, Any]) -> Any:
+        """The value of an expression of a description, among the names of the target's module."""
+        known = {name: self.objects.read(x) for name, x in told["known"]["d"]}
+        with self.mode(told):
+            value = eval(told["text"], {**names_of(self.objects.known[0]), **known})
+        return self.objects.written(value)
+
+    def space(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
+        """The names of the target's module."""
+        return [*names_of(self.objects.known[0])]
+
     def pull(self, told: Mapping[str, Any]) -> Any:
         """The gradients of a recorded call by its leaves."""
         objects = self.objects
         outs, douts = ([objects.known[x] for x in told[name]] for name in ("outs", "douts"))
-        with warnings.catch_warnings(), objects.library.running(told["running"]):
-            warnings.simplefilter(told["warnings"])
+        with self.mode(told):
             gradients = objects.library.pulled(objects.known[told["tape"]], outs, douts)
         return objects.written(list(gradients))
 
@@ -185,6 +230,9 @@ DOES: Mapping[str, Callable[[Runner, Mapping[str, Any]], Any]] = {
     "loaded": Runner.loaded,
     "source": Runner.source,
     "chance": Runner.chance,
+    "layer": Runner.layer,
+    "evaluate": Runner.evaluate,
+    "space": Runner.space,
 }
 
 

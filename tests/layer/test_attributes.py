@@ -11,8 +11,8 @@ import pytest
 from spec import certify
 from spec.layer.axes import fault_of, fitting, gathered, laid, turned
 from spec.layer.plug import layer
-from spec.layer.plug.attributes import at, put
 from spec.layer.plug.trials import apart
+from spec.runner.layers.attributes import at, put
 from tests.shell import NO_CAUSES, run
 
 GUIDE = (Path(__file__).parent.parent.parent / "docs" / "layer.md").read_text(encoding="utf-8")

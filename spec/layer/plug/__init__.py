@@ -3,15 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from spec.backends import known, library
+from spec.backends import known, library, likely
 from spec.backends.calling import behind, named
 from spec.backends.library import Elsewhere, Unsuitable, name_of
 from spec.layer.plug.described import Description, Form, placed
-from spec.layer.plug.instances import said, sizes_of, usable
+from spec.layer.plug.instances import class_of, said, sizes_of, usable
 from spec.layer.plug.layers import WrappedLayer
 from spec.layer.plug.options import ADVICE
 from spec.layer.record import SIZED, Layer
-from spec.runner.inference import NAMES, inferred
+from spec.runner.find import traits
+from spec.runner.inference import NAMES
 from spec.subject import not_offered
 
 STORING = ("update", "append")  # methods of caches that leave the attending to the model
@@ -48,13 +49,11 @@ def layer(
     Raises Unsuitable: a description that makes no sense, an unknown backend or dtype, or one
     that has no layers.
     """
-    if isinstance(build, Elsewhere):
-        raise Unsuitable("a layer cannot be judged in a process of its own: --isolation fork")
     _called(build)
     sizes, instance = sizes_of(build), None
     usable(build, sizes)
     if sizes:
-        instance, build = build, type(build)
+        instance, build = build, class_of(build)
     forms = {name: Form.of(text) for name, text in (masks or {}).items()}
     told = Description(placed(names), make, inputs, forms, given or {})
     own = {}
@@ -64,11 +63,11 @@ def layer(
             raise Unsuitable(f"{word} is {value!r}, want {usual} or {' or '.join(others)}")
         if value != usual:
             own[convention] = value
-    written_in = backend or inferred(build)[0]
+    written_in = backend or likely(build)[0]
     if written_in in NAMES and written_in not in LAYERED:
         how = "a class of NumPy arrays, as in docs/layer.md"
         raise Unsuitable(f"layers of {written_in} need an adapter: {how}")
-    arrays = library(written_in, device)
+    arrays = library(written_in, device, build)
     if not told.complete and arrays.name != "torch":
         raise Unsuitable("names: W_o has no place, and only layers of torch are completed")
     wrapped = WrappedLayer(build, arrays, told=told, instance=instance)
@@ -107,10 +106,11 @@ def _called(build: Any) -> None:
     """Raises Unsuitable: a class that is not called as a layer is."""
     if not isinstance(build, type):
         return
-    if any(x.__name__ == "Function" and "autograd" in x.__module__ for x in build.__mro__):
+    has = build.traits if isinstance(build, Elsewhere) else traits(build)
+    if "autograd" in has:
         how = f"name a function that calls {build.__name__}.apply(query, key, value)"
         raise Unsuitable(f"{build.__name__} is a torch.autograd.Function: {how}")
-    if not any("forward" in vars(x) or "__call__" in vars(x) for x in build.__mro__):
+    if "called" not in has:
         if stores := next((x for x in STORING if hasattr(build, x)), ""):
             how = "write a class with extend(query, key, value) around it: docs/cache.md has one"
             raise Unsuitable(f"{build.__name__} stores keys and values ({stores}): {how}")

@@ -7,12 +7,13 @@ import ast
 import builtins
 import inspect
 import symtable
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from spec.backends.library import Unsuitable
+from spec.backends.library import Elsewhere, Unsuitable
+from spec.boundary.far import asked, home_of
+from spec.runner import find as here
 
 OF_A_MAKER = ("A", "H", "G", "D", "bias")
 SIZES = {
@@ -74,8 +75,11 @@ class Expression:
             if name not in known and name not in space and not hasattr(builtins, name):
                 listed = ", ".join(f"{x} ({SIZES[x]})" if x in SIZES else x for x in known)
                 raise Unsuitable(f"{place}: {name!r} is not defined; it may use {listed}")
-        sizes = ", ".join(name for name in known if name in used)
-        function = eval(f"lambda {sizes}: {text}", space)  # the user's own words
+        sizes = [name for name in known if name in used]
+        if isinstance(space, Space):
+            function: Function = space.function(sizes, text)
+        else:
+            function = eval(f"lambda {', '.join(sizes)}: {text}", space)  # the user's own words
         return cls(text, tuple(sorted(used & space.keys() - {*known})), function)
 
 
@@ -100,10 +104,24 @@ def _free(table: symtable.SymbolTable) -> set[str]:
     return {x.get_name() for x in table.get_symbols() if x.is_global()}.union(*inner)
 
 
-def names_of(target: Any) -> dict[str, Any]:
+def names_of(target: Any) -> Any:
     """The names of the module that a class or a function stands in, its own among them."""
-    inner = [x for x in vars(target).values() if inspect.isfunction(x)]
-    function = next((x for x in (target, *inner) if inspect.isfunction(x)), None)
-    module = sys.modules.get(target.__module__)
-    found = function.__globals__ if function else vars(module) if module else {}
-    return {**found, target.__name__: target}
+    return Space(target) if isinstance(target, Elsewhere) else here.names_of(target)
+
+
+class Space(dict[str, Any]):
+    """The names of the module of a target in a runner, where expressions are evaluated."""
+
+    def __init__(self, target: Any) -> None:
+        self.home = home_of(target)
+        super().__init__(dict.fromkeys(self.home.names()))
+
+    def function(self, sizes: Sequence[str], text: str) -> Function:
+        """An expression as a function of sizes."""
+
+        def value(**known: Any) -> Any:
+            return asked(self.home, "evaluate", text=text, known=known)
+
+        told = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in sizes]
+        vars(value)["__signature__"] = inspect.Signature(told)
+        return value

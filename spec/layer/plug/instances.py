@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from spec.backends.library import Unsuitable
+from spec.backends.library import Elsewhere, Unsuitable
+from spec.boundary.far import asked, home_of
 from spec.layer.axes import parts_of
 from spec.layer.notation import LayerProblem
 from spec.layer.record import BUILT_WITH, Capability
@@ -54,11 +55,20 @@ def usable(found: Any, sizes: Mapping[str, int]) -> None:
         raise Unsuitable(f"{name} was built without batch_first: build it with batch_first=True")
 
 
+def class_of(found: Any) -> Any:
+    """The class of an object, in this process or elsewhere."""
+    if isinstance(found, Elsewhere):
+        return asked(home_of(found), "layer", of=found, how="class")
+    return type(found)
+
+
 def copied(found: Any, problem: LayerProblem) -> Any:
     """A copy of an object for a problem. Raises Refused if the problem has other sizes."""
     sizes = sizes_of(found)
     if [*sizes.values()] != [problem.A, problem.H]:
         raise Refused(f"it is built with {said(sizes)}")
+    if isinstance(found, Elsewhere):
+        return asked(home_of(found), "layer", of=found, how="copied")
     return deepcopy(found)
 
 

@@ -16,18 +16,18 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from spec.backends import calling
-from spec.backends.library import Library, Unsuitable
+from spec.backends.library import Elsewhere, Library, Unsuitable
 from spec.backends.results import WrongArray, refusing, words
 from spec.comparison import Violation
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters
 from spec.layer.plug.arrays import LayerArrays
 from spec.layer.plug.described import Description
+from spec.layer.plug.elsewhere import Layers
 from spec.layer.plug.guessing import instead
 from spec.layer.plug.instances import answered, copied
 from spec.layer.plug.kin import built
@@ -54,8 +54,10 @@ class WrappedLayer:
     # What it takes
 
     @cached_property
-    def of_layers(self) -> ModuleType:
+    def of_layers(self) -> Any:
         """The functions of the library for layers."""
+        if isinstance(self.build, Elsewhere):
+            return Layers(self.build, self.library)
         return importlib.import_module(f"{__package__}.{self.library.name}")
 
     @cached_property
@@ -67,6 +69,8 @@ class WrappedLayer:
     def takes(self) -> calling.Parameters:
         """The parameters of a call, the layer itself among them."""
         written = getattr(self.build, "forward", None)
+        if isinstance(self.build, Elsewhere):
+            written = written or self.build.call
         written = written or inspect.getattr_static(self.build, "__call__", None)
         return calling.told(written) or {}
 

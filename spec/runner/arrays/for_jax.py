@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import jax
@@ -27,6 +27,7 @@ BF16 = jnp.bfloat16
 class Jax:
     """JAX on one device."""
 
+    name = "jax"
     ways: Mapping[str, tuple[type, ...]] = {"static": (), "traced": (float,)}
 
     def __init__(self, place: Any) -> None:
@@ -61,6 +62,10 @@ class Jax:
             return
         with _wide():
             yield
+
+    def recording(self) -> AbstractContextManager[Any]:
+        """The context in which gradients are recorded: any."""
+        return nullcontext()
 
     def overlap(self, x: Any, y: Any) -> bool:  # noqa: ARG002 - JAX arrays are immutable
         """Whether two arrays share memory: never, as far as anybody can tell."""

@@ -1,6 +1,6 @@
 """Arrays of NumPy."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ LARGEST = 2**32  # of the seeds of NumPy's own source, one more
 class Numpy:
     """NumPy on the CPU, which has no gradients, and compiles nothing."""
 
+    name = "numpy"
     ways: tuple[str, ...] = ()
 
     def placed(self, flat: Any, told: Any) -> tuple[Any, Any]:
@@ -33,6 +34,10 @@ class Numpy:
     def running(self, dtype: str) -> AbstractContextManager[Any]:  # noqa: ARG002
         """The context in which calls are made for a dtype."""
         return np.errstate(all="ignore")
+
+    def recording(self) -> AbstractContextManager[Any]:
+        """The context in which gradients are recorded: any, as there are none."""
+        return nullcontext()
 
     def overlap(self, x: Any, y: Any) -> bool:
         """Whether two arrays may share memory."""

@@ -25,6 +25,7 @@ OLDER = ("cache_size_limit", "accumulated_cache_size_limit")  # their names befo
 class Torch:
     """PyTorch on one device."""
 
+    name = "torch"
     ways: Mapping[str, bool] = {"static": False, "dynamic": True}
 
     def __init__(self, place: torch.device) -> None:
@@ -57,6 +58,10 @@ class Torch:
         """Without autograd, whatever the mode is."""
         with torch.inference_mode(False), torch.no_grad():
             yield
+
+    def recording(self) -> AbstractContextManager[Any]:
+        """The context in which gradients are recorded."""
+        return torch.enable_grad()
 
     def overlap(self, x: Any, y: Any) -> bool:
         """Whether two tensors share memory."""

@@ -1,0 +1,90 @@
+"""The parts of a layer that its library defines, for a layer in a runner."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from spec.backends.library import Library
+from spec.backends.results import WrongArray, words
+from spec.boundary.far import asked, home_of
+from spec.boundary.remote import recorded
+from spec.comparison import Violation
+from spec.layer.notation import LayerProblem
+from spec.layer.plug.numpy import of_backward
+from spec.layer.state import Names
+
+Run = Callable[..., Any]  # of the inputs; the output
+
+
+class Layers:
+    """The functions of a library for layers; each is done in the runner of a target."""
+
+    def __init__(self, target: Any, library: Library) -> None:
+        self.home, self.library = home_of(target), library
+
+    def _done(self, how: str, layer: Any, **told: Any) -> Any:
+        return asked(self.home, "layer", of=layer, how=how, **told)
+
+    def made(self, build: Callable[[], Any], dtype: str, device: str) -> Any:
+        """A new layer in `dtype`; what it draws for its parameters is taken from no one else."""
+        before = self.library.chance.state()
+        layer = build()
+        self.library.chance.back(before)
+        return self._done("moved", layer, dtype=dtype, device=device)
+
+    def Completed(self, inner: Any, width: int, bias: bool) -> Any:
+        """A layer whose output is projected once more."""
+        return self._done("completed", inner, width=width, bias=bias)
+
+    def known(self, wrapped: Any, layer: Any, problem: LayerProblem) -> None:
+        """Raises WrongArray: nobody says where its parameters are, neither it nor a description."""
+        del problem
+        described = self.library.name == "torch" or not wrapped.told.of_torch
+        if not described and not hasattr(layer, "state_dict"):
+            how = "--isolation fork proposes a description"
+            raise WrongArray(f"it has no state_dict; {how} that names its attributes")
+
+    def load(self, layer: Any, state: Mapping[str, Any]) -> None:
+        """Give the layer these parameters."""
+        self._done("load", layer, state=state)
+
+    def state(self, layer: Any, names: Names) -> dict[str, Any]:
+        """The parameters of the layer, under their names. Raises Violation: there are none."""
+        found = self._done("state", layer, names=[*names])
+        if not isinstance(found, dict):
+            raise Violation(f"its state is {words(found)}, want arrays by their names")
+        return found
+
+    @contextmanager
+    def mode(self, training: bool) -> Iterator[None]:
+        """How a forward pass runs: with autograd in training, without in evaluation."""
+        before, self.home.recording = self.home.recording, training
+        try:
+            yield
+        finally:
+            self.home.recording = before
+
+    def gradients(
+        self, layer: Any, run: Run, arrays: Sequence[Any], dout: Any
+    ) -> tuple[Sequence[Any], dict[str, Any]]:
+        """The gradients of <dout, run(arrays)> by the arrays and by the parameters."""
+        if self.library.name == "numpy":
+            run(*arrays)
+            return of_backward(self._done("back", layer, dout=dout, inputs=len(arrays)))
+        out = recorded(run, arrays)
+        return of_backward(self._done("pulled", layer, tape=out.tape, out=out, dout=dout))
+
+    def step(self, layer: Any, run: Run, arrays: Sequence[Any], dout: Any, rate: float) -> None:
+        """One step of gradient descent on <dout, run(arrays)>."""
+        if self.library.name == "numpy":
+            run(*arrays)
+            layer.backward(dout)
+            layer.step(rate)
+            return
+        with self.mode(training=True):
+            out = run(*arrays)
+        self._done("step", layer, out=out, dout=dout, rate=rate)
+
+    def rates(self, layer: Any) -> list[tuple[str, float]]:
+        """The dropout rates of a layer and its parts, by the paths of their attributes."""
+        return [(name, rate) for name, rate in self._done("rates", layer)]
