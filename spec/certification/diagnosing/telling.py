@@ -144,13 +144,15 @@ class Telling:
         if found.line:
             return (found.line,)
         alone, rows = Bounds.of(kind, "", [found.cause]), self.evidence.draws(lead)
-        wrong = [r for r in rows if r.how and not lead.within(alone, r.problem)]
-        # Problems that are wrong for another cause as well have other numbers.
         others = Bounds.of(kind, "", [x.cause for x in self.search.found if x is not found])
-        wrong = [r for r in wrong if lead.within(others, r.problem)] or wrong
+        every = [r for r in rows if r.how and not lead.within(alone, r.problem)]
+        wrong = [r for r in every if lead.within(others, r.problem)]
         if not wrong:  # of a rare failure all that is known was made from one problem
             made = (self.evidence.row(lead, problem) for problem in found.others[:CLOSER])
-            wrong = [r for r in made if r is not None and r.how]
+            failing = [r for r in made if r is not None and r.how]
+            wrong = [r for r in failing if lead.within(others, r.problem)]
+            # Problems that are wrong for another cause as well have other numbers.
+            wrong = wrong or every or failing
         right = [r for r in rows if not r.how][:CLOSER]
         subject = self.evidence.subjects[example.problem.dtype]
         fits = partial(self._fits, found, wrong[:CLOSER], right)
@@ -162,7 +164,8 @@ class Telling:
         Under a declared convention as well: what is right there need not be so by default.
         """
         raw, under = self.examiner.raw, self.search.kind.under
-        chosen = {**raw.chosen, **self.examiner.request.conventions}
+        seen = self.evidence.mended
+        chosen = seen.chosen if seen else {**raw.chosen, **self.examiner.request.conventions}
         own = ({name: x} for name, x in chosen.items() if x != raw.defaults.get(name, x))
         views = [known, *(under(known, choice) for choice in own)]
         return max(self._agreement(found, wrong, right, view) for view in views)
