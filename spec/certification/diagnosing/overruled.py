@@ -31,7 +31,7 @@ def overruled(kind: Kind, causes: Sequence[Cause], found: Recognised) -> dict[st
 
 
 def told_after(causes: Sequence[Cause], found: Recognised, known: Mapping[str, int]) -> list[Cause]:
-    """The causes: those that such conventions correct are told to be explained by a bug."""
+    """The causes; the change of one that such a convention corrects names the bug before it."""
     options = {option(name, found.choices[name]): number for name, number in known.items()}
     told = []
     for cause in causes:
