@@ -85,17 +85,27 @@ class Telling:
     ) -> Counterexample:
         """A counterexample of the target seen through a lens. mended: which one, in words.
 
-        A script calls the target as it is. That shows the same numbers only if merely their form,
-        a dtype say, is mended.
+        A script calls the target as it is. That shows the same numbers only if a convention mends
+        it, which changes the right ones, or if merely their form, a dtype say, is mended.
         """
         problem, message = example.problem, f"{mended}{violation}"
-        plain = broken(clause, self.examiner.probed.by_dtype[problem.dtype], problem)
-        written = ""
-        if plain is not None and plain.place is None:
-            put = clause, self.evidence.mended, self.examiner.request, problem, message
-            written = script(*put, MENDED)
         example = replace(example, place=violation.place, compared=violation.whole)
+        written = self._under(clause, violation, problem, message)
         return replace(example, message=message, script=written)
+
+    def _under(self, clause: Clause, violation: Violation, problem: Any, message: str) -> str:
+        """A script for a violation that is seen through a lens, or "" if there is none."""
+        examiner, mended, dtype = self.examiner, self.evidence.mended, problem.dtype
+        known = examiner.raw.chosen.items()
+        choices = {**examiner.request.conventions, **dict(mended.chosen.items() - known)}
+        request = replace(examiner.request, conventions=choices)
+        seen = self.search.kind.under(examiner.raw, choices)
+        if alike(violation, clause, examiner.guard(seen), problem):
+            return script(clause, seen, request, problem, message)
+        plain = broken(clause, examiner.probed.by_dtype[dtype], problem)
+        if plain is None or plain.place is not None:
+            return ""
+        return script(clause, mended, examiner.request, problem, message, MENDED)
 
     def _broken(self, lead: Lead, times: int) -> tuple[Clause, Violation] | None:
         """The clause that a problem breaks within some tries, with the violation; else None."""
