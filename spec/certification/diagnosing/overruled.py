@@ -18,15 +18,18 @@ EXPLAINED = "explained by the known bug that cause {} looks like: correct that f
 def overruled(kind: Kind, causes: Sequence[Cause], found: Recognised) -> dict[str, int]:
     """The conventions that the known bug of a cause follows as well, and the number of the cause.
 
-    By name. A cause that a convention corrects has no bug that explains more.
+    By name. A cause that a convention corrects has no bug that explains more, and a bug that is
+    nothing but a convention explains no more than that.
     """
     known: dict[str, int] = {}
     for number, cause in enumerate(causes, start=1) if found.choices else ():
         lines = (cause.counterexample and cause.counterexample.looks_like) or ()
         for line in () if cause.lens else lines:
-            record = kind.subjects[line.split(" ")[0]]
+            mistake = kind.mistakes[line.split(" ")[0]]
+            record = kind.subjects[mistake.name]
             same = recognised(record, record.dtypes[0], {}, unchanged).choices.items()
-            known |= {name: number for name, _ in same & found.choices.items() if name not in known}
+            more = (same & found.choices.items()) - {mistake.convention}
+            known |= {name: number for name, _ in more if name not in known}
     return known
 
 
@@ -38,6 +41,11 @@ def told_after(causes: Sequence[Cause], found: Recognised, known: Mapping[str, i
         said = [EXPLAINED.format(n) for x, n in options.items() if x in cause.lens]
         told.append(replace(cause, lens="; else ".join([*said[:1], cause.lens])))
     return told
+
+
+def declared_in(lens: str, found: Recognised) -> dict[str, str]:
+    """The conventions that a change declares."""
+    return {name: x for name, x in found.choices.items() if option(name, x) in lens}
 
 
 def advice(causes: Sequence[Cause], found: Recognised, known: Mapping[str, int]) -> tuple[str, ...]:

@@ -6,11 +6,13 @@ from functools import partial
 from typing import Any
 
 from spec.alike import alike
+from spec.certification.diagnosing.apiece import apiece
 from spec.certification.diagnosing.besides import does_as
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.experiments import in_format, with_numbers
 from spec.certification.diagnosing.leads import DEPENDS, GOES, Found, Lead, Row
 from spec.certification.diagnosing.memory import Alone, nobody, remembered
+from spec.certification.diagnosing.overruled import declared_in
 from spec.certification.diagnosing.search import Search
 from spec.certification.explaining.script import MENDED, Again, script
 from spec.certification.judging.bounds import Bounds
@@ -77,6 +79,10 @@ class Telling:
             example = self._mended(example, clause, violation, mended)
         # No known mistake is wrong only after another problem: each is asked alone.
         likened = () if after else self._likened(found, example)
+        choices = declared_in(cause.lens, self.examiner.recognised)
+        if len(choices) > 1:
+            each = tuple(apiece(self.examiner, clause, choices, found.others))
+            example = replace(example, apiece=each)
         example = replace(example, looks_like=likened)
         return replace(cause, failure=f"{failure}{after}", counterexample=example)
 
