@@ -8,10 +8,12 @@ import numpy as np
 
 from spec.clause import Clause
 from spec.comparison import Violation
+from spec.formats import FORMATS
 from spec.mistake import Mistake
 from spec.trial import broken
 
 MOST = 3  # known bugs that are named for a failure
+LAST_BITS = 8  # unit roundoffs: numbers so near differ by how the same was rounded
 SECONDS = 10.0  # the time limit for trying the known bugs
 
 
@@ -33,7 +35,8 @@ def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], float]) 
 
 def alike(violation: Violation | None, clause: Clause, record: Any, problem: Any) -> bool:
     """Whether a record breaks the clause on a problem in the same way as `violation`."""
-    return violation is not None and _same(violation, _broken(clause, record, problem))
+    found = None if violation is None else _broken(clause, record, problem)
+    return violation is not None and _same(violation, found, problem.dtype)
 
 
 def _broken(clause: Clause, record: Any, problem: Any) -> Violation | None:
@@ -46,8 +49,12 @@ def _broken(clause: Clause, record: Any, problem: Any) -> Violation | None:
         return None
 
 
-def _same(one: Violation, other: Violation | None) -> bool:
-    """Whether two violations are the same: one number in one position, up to rounding."""
+def _same(one: Violation, other: Violation | None, dtype: str) -> bool:
+    """Whether two violations are the same: one number in one position, up to rounding.
+
+    The error bound is that of the right number, and nearly zero if that is an exact zero: a wrong
+    number has the last bits of its own size.
+    """
     if other is None:
         return False
     if one.place is None or other.place is None:
@@ -55,4 +62,6 @@ def _same(one: Violation, other: Violation | None) -> bool:
     if one.place.index != other.place.index:
         return False
     got, said = one.place.got, other.place.got
-    return got == said or abs(got - said) <= one.place.budget or bool(np.isnan([got, said]).all())
+    bits = LAST_BITS * FORMATS[dtype].u * abs(got)
+    near = got == said or abs(got - said) <= max(one.place.budget, bits)
+    return near or bool(np.isnan([got, said]).all())

@@ -130,7 +130,9 @@ WORDS: Mapping[str, Feature] = {
     "weights below 0.0001": magnitudes.small,
     "a negligible weight": magnitudes.next_to_nothing,
     "a masked key that scores highest": partial(magnitudes.ahead, 0),
-    "a masked key that scores highest by far": partial(magnitudes.ahead, magnitudes.FAR),
+    "a masked key that scores far above all visible ones": partial(
+        magnitudes.ahead, magnitudes.FAR
+    ),
     "a key that survives a penalty": magnitudes.unhidden,
     **{f"a key that survives a fill of {x}": partial(magnitudes.unfilled, float(x)) for x in FILLS},
     "a key that survives a fill of half the lowest number": partial(magnitudes.unfilled_by, 0.5),

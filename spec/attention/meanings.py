@@ -78,8 +78,8 @@ SCORES: Mapping[str, str] = {
     "a negligible weight": "a key has no weight, or less than exp(-64), for a query that may "
     "attend to a key",
     "a masked key that scores highest": "a masked key has a higher score than all visible ones",
-    "a masked key that scores highest by far": "a masked key has a score so far above all visible "
-    "ones that adding -10000 does not mask it",
+    "a masked key that scores far above all visible ones": "a masked key has a score so far above "
+    "all visible ones that adding -10000 does not mask it",
     "a key that survives a penalty": "a masked key keeps a weight if its score is lowered by "
     "10000, and not set to -inf",
     "a key that survives a fill of #": "a masked key keeps a weight if its score is set to #",

@@ -1,6 +1,7 @@
 """The words for sequences that arrive in steps. Sizes are compared by the letters of their axes."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from spec.attention.meanings import MEANINGS as ATTENTION
 from spec.cache.notation import Problem
 from spec.cache.reading import arriving
 from spec.features import FORMATS, Feature, Vocabulary
+
+STEPS = (2, 3, 4, 8)  # a cache may be wrong from the next one on
 
 
 def _beyond(limit: float, problem: Problem) -> bool:
@@ -21,8 +24,14 @@ def _beyond(limit: float, problem: Problem) -> bool:
     return bool(np.abs(s).max(initial=0) > limit * np.sqrt(problem.D))
 
 
+def _arrives_in_more(count: int, problem: Problem) -> bool:
+    """Whether the sequence arrives in more than so many steps."""
+    return len(arriving(problem)) > count
+
+
 WORDS: Mapping[str, Feature] = {
-    "several steps": lambda p: len(arriving(p)) > 1,
+    "several steps": partial(_arrives_in_more, 1),
+    **{f"more than {x} steps": partial(_arrives_in_more, x) for x in STEPS},
     "a chunk of several tokens": lambda p: bool(arriving(p).max(initial=0) > 1),
     "a window": lambda p: p.window is not None,
     "a sequence longer than the window": lambda p: p.window is not None and p.window < p.N,
@@ -37,6 +46,7 @@ MEANINGS: Mapping[str, str] = {
     "N": "the number of tokens of the sequence that is read",
     "M": "the number of tokens of another sequence",
     "several steps": "the sequence does not arrive at once",
+    "more than # steps": "the sequence arrives in more than # steps, each a call of extend",
     "a chunk of several tokens": "a step brings more than one token to a sequence",
     "a window": "a token attends to the last keys only",
     "a sequence longer than the window": "the sequence has more tokens than the window has keys",

@@ -25,10 +25,10 @@ class Capability(StrEnum):
     WIDTHS = options.Capability.WIDTHS
     WINDOW = options.Capability.WINDOW
 
-    ROLLBACK = "takes tokens back"
-    FORK = "can be branched"
+    ROLLBACK = "has a rollback"
+    FORK = "has a fork"
     FEWER = "takes fewer queries than keys in a step"
-    PERSISTENT = "leaves earlier states as they were"
+    PERSISTENT = "has persistent states"
     RAGGED = "takes sequences of different lengths"
 
 

@@ -11,7 +11,9 @@ from spec.certification.bugs import bugs, rejecting
 from spec.certification.ledger.findings import grouped
 from spec.certification.settings import selected
 from spec.clause import Clause
+from spec.features import joined
 from spec.kinds import KINDS, kind_of
+from spec.subject import Backward
 from spec.version import CURRENT
 
 SHORT = {"proved": "proved", "proved at sizes": "proved at sizes", "checked exactly": "exact"}
@@ -42,11 +44,18 @@ def whole(clause: Clause) -> str:
         f"force     {clause.force}",
         *[f"versions  {clause.span}"] * bool(clause.span),
         f"evidence  {clause.evidence}",
-        f"needs     {', '.join(sorted(clause.needs)) or 'nothing'}",
+        *_filled("needs     ", needs(clause)),
         *_filled("catches   ", ", ".join(sorted(clause.catches)) or "nothing by name"),
         f"source    {clause.check.__module__}",
     ]
     return "\n".join([title, "-" * len(title), "", clause.text, "", *facts])
+
+
+def needs(clause: Clause) -> str:
+    """The target that a clause needs, in words; "nothing" if any does."""
+    # The word for gradients is shared by all kinds, and names the inputs of one.
+    words = sorted("has gradients" if x == Backward.GRADIENTS else x for x in clause.needs)
+    return f"a target that {joined(words)}" if words else "nothing"
 
 
 def matching(clauses: Mapping[str, Clause], words: str) -> str:

@@ -52,7 +52,7 @@ WORDS: Mapping[str, Feature] = {
     "a mask per head": lambda p: p.mask is not None and p.mask.ndim == 3,
     f"a mask below {LOW}": _low,
     "a fully masked query": lambda p: bool(_inside(p).idle.any()),
-    "a masked key that scores highest by far": _far_ahead,
+    "a masked key that scores far above all visible ones": _far_ahead,
     f"scores beyond {LARGE}": _beyond,
     "a negligible weight": lambda p: next_to_nothing(_inside(p)),
     "a value whose key sums to zero": _silent,
@@ -80,8 +80,8 @@ MEANINGS: Mapping[str, str] = {
     "a padded key": "some key is padding",
     "an attention mask": "a mask, or causality, is given",
     "a mask below #": "an additive mask has a finite number below #",
-    "a masked key that scores highest by far": "a masked key has a score so far above all visible "
-    "ones that adding -1000 does not mask it",
+    "a masked key that scores far above all visible ones": "a masked key has a score so far above "
+    "all visible ones that adding -1000 does not mask it",
     "a value whose key sums to zero": "the input of a key adds up to 0, and that of its value is "
     "not all zeros",
     "self-attention": "query, key and value are one array",

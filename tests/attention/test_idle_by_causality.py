@@ -41,6 +41,12 @@ def test_one_cause_names_both_conventions_where_both_are_needed(undeclared: Cert
     )
     text = " ".join(str(undeclared).split())
     assert text.count(BOTH) == 1
+    assert cause.counterexample is not None
+    aligned_alone, masked = cause.counterexample.apiece
+    assert aligned_alone.startswith("without causal=bottom-right: at (")
+    assert "nan" not in aligned_alone, "where each query sees a key, causality is what differs"
+    assert masked.startswith("without fully-masked=nan: at (0, 0, 0, 0): got nan, want 0 within")
+    assert f" {masked} " in text
     assert "looks like the convention" not in text
 
 

@@ -119,6 +119,34 @@ def test_a_mask_of_minus_a_billion_is_named_as_such(tmp_path: Path) -> None:
     assert cause.clauses == ("L49",)
 
 
+def test_a_known_bug_is_named_before_the_convention_that_a_part_of_it_looks_like(
+    tmp_path: Path,
+) -> None:
+    """A wrong dtype hides the bug from float32, and its lens is one more convention away."""
+    found = judged(tmp_path, fill="-1e9", scaled="'float64'", dtypes=("float64", "float32"))
+    said = " ".join(str(found).split())
+    assert "First:" not in said
+    assert (
+        "1. explained by the known bug that cause 3 looks like: correct that first; else correct "
+        "under the convention fully-masked=uniform: declare it with --convention "
+    ) in said
+    assert "2. correct if the results are cast" in said
+    assert "3. looks like: Masking with a finite number such as -1e9" in said
+    assert "(fills_hidden_scores_with_minus_a_billion)" in said
+
+
+def test_a_convention_that_the_known_bug_of_a_cause_explains_is_not_advised_first(
+    tmp_path: Path,
+) -> None:
+    found = judged(tmp_path, fill="-1e9", scaled="x.dtype", clauses=("L49",))
+    (line,) = found.advice
+    assert line == (
+        "the convention fully-masked=uniform fits, but is explained by the known bug that cause 1 "
+        "looks like: correct that first"
+    )
+    assert "First:" not in str(found)
+
+
 @pytest.mark.torch
 def test_a_plain_call_shows_a_wrong_dtype_of_a_layer_of_torch(tmp_path: Path) -> None:
     (tmp_path / "doubled_in_torch.py").write_text(textwrap.dedent(IN_TORCH))

@@ -48,3 +48,11 @@ def test_what_a_layer_never_shows_is_no_cause_beside_one_that_it_has() -> None:
     ]
     (message,) = {v.message for v in certificate.verdicts if v.clause == "L6"}
     assert message == "returns the weights of each head"
+
+
+def test_a_cache_that_is_wrong_from_its_third_append_on_is_said_to_be() -> None:
+    cache = strangers.OverwritesFromItsThirdAppendOn
+    certificate = certify(cache, profile="quick", dtypes=("float32",), clauses=("C16", "C17"))
+    assert "problems with more than 2 steps" in str(certificate)
+    assert certificate.causes[0].features == ("more than 2 steps",)
+    assert certificate.region.sentence == "not more than 2 steps"

@@ -3,6 +3,7 @@
 import pytest
 
 from spec import CLAUSES
+from spec.certification.contents import needs
 from spec.certification.pages.clauses_page import Entry, clauses_page
 from spec.kinds import KINDS
 from tests.pages.parsed import page
@@ -51,3 +52,13 @@ def test_the_command_writes_it_and_takes_no_words(tmp_path):
     assert done.returncode == 2
     assert done.stderr == "error: all clauses are written to a page: leave out 'masks'\n"
     assert [*tmp_path.iterdir()] == [file]
+
+
+def test_the_needs_of_a_clause_are_a_phrase_about_its_target() -> None:
+    assert needs(CLAUSES["F5"]) == "a target that has gradients"
+    assert (
+        needs(CLAUSES["P2"])
+        == "a target that can attend to future keys and takes more than one query"
+    )
+    assert needs(CLAUSES["C28"]) == "a target that has a fork"
+    assert needs(CLAUSES["L10"]) == "nothing"

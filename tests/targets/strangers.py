@@ -5,6 +5,7 @@ Each is right elsewhere, and none does what a known mistake does.
 
 import numpy as np
 
+from implementations.cached import Growing
 from implementations.multihead import MultiHead
 from tests.targets import right
 
@@ -51,3 +52,16 @@ class ForgetsMasksUnlessAskedForWeights(MultiHead):
         if not need_weights and attn_mask is not None and attn_mask.dtype == bool:
             attn_mask = None
         return super().__call__(query, key, value, key_padding_mask, need_weights, attn_mask)
+
+
+class OverwritesFromItsThirdAppendOn(Growing):
+    """A cache whose third append, and each later one, writes over the first keys."""
+
+    rollback = fork = property()  # it has neither
+    appends = 0
+
+    def extend(self, query, key, value, counts=None):
+        self.appends += 1
+        if self.appends >= 3:
+            self.k[:, :, 0], self.v[:, :, 0] = key[:, :, 0], value[:, :, 0]
+        return super().extend(query, key, value, counts)

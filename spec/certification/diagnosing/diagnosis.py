@@ -13,6 +13,7 @@ from spec.certification.diagnosing.experiments import Each, one_by_one
 from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.outside import Outside
+from spec.certification.diagnosing.overruled import advice, overruled, told_after
 from spec.certification.diagnosing.search import Search
 from spec.certification.diagnosing.table import calls
 from spec.certification.diagnosing.telling import Telling
@@ -27,6 +28,8 @@ from spec.certification.target.loading import resolved
 from spec.kinds import kind_of
 from spec.notation import DTYPES, Grade
 
+SPENT = ("programs", "grades", "advice", "failed")  # what is written as it is
+
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -34,6 +37,7 @@ class Diagnosis:
 
     likewise: a line for each item about a library function with the same failure. programs: how
     many were compiled for it. grades: rounding models that are granted if there is another cause.
+    advice: on conventions, if causes change it.
     failed: the error that ended the search, a defect of this package.
     """
 
@@ -43,6 +47,7 @@ class Diagnosis:
     likewise: Mapping[Item, str] = field(default_factory=dict)
     programs: int = 0
     grades: Mapping[str, Grade] = field(default_factory=dict)
+    advice: tuple[str, ...] | None = None
     failed: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -50,8 +55,7 @@ class Diagnosis:
         met = [[*item, [*x], self.likewise.get(item, "")] for item, x in self.met.items()]
         causes = [cause.to_json() for cause in self.causes]
         told = {"causes": causes, "region": vars(self.region), "met": met}
-        spent = {"programs": self.programs, "grades": self.grades, "failed": self.failed}
-        return {**told, **spent}
+        return {**told, **{name: getattr(self, name) for name in SPENT}}
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> "Diagnosis":
@@ -60,8 +64,10 @@ class Diagnosis:
         met = {(number, dtype): tuple(places) for number, dtype, places, _ in written["met"]}
         said = {(number, dtype): line for number, dtype, _, line in written["met"] if line}
         region = Region.from_json(written["region"])
-        spent = (written[name] for name in ("programs", "grades", "failed"))
-        return Diagnosis(causes, region, met, said, *spent)
+        spent = {name: written[name] for name in SPENT}
+        lines = spent["advice"]
+        spent["advice"] = None if lines is None else tuple(lines)
+        return Diagnosis(causes, region, met, said, **spent)
 
 
 def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:
@@ -116,6 +122,9 @@ def diagnosed(
         first = search.start.first
         telling = Telling(examiner, search, first, alone)
         causes = [telling.told(found, x, met) for x, found in enumerate(search.found)]
+        follows = examiner.recognised
+        explained = overruled(kind, causes, follows)
+        causes = told_after(causes, follows, explained)
     raised = {dtype: x for dtype, x in first.grades.items() if x != grades.get(dtype)}
     # What is broken no more is explained by the bounds that are granted now.
     left = [item for item in must if seen[item] is not None or item[1] not in raised]
@@ -123,7 +132,8 @@ def diagnosed(
     # What was set apart inside of another cause is not taken out twice.
     out = [cause for cause in causes if not cause.besides]
     region = Region.outside(out, request.where, passed)
-    return Diagnosis((*causes,), region, met, said, programs() - compiled, raised)
+    line = advice(causes, follows, explained)
+    return Diagnosis((*causes,), region, met, said, programs() - compiled, raised, line)
 
 
 class _Searched(NamedTuple):

@@ -87,14 +87,18 @@ class Mending:
             if of_form and _has_form(through, lead, wrong, right):
                 seen.append((words, mending, through))
             elif mending.follows(self) and _has_more(through, lead, every, right):
-                told = words.replace("correct under", "seems to follow", 1)
+                told = f"seems to follow {declaring(mending.beyond(self))}"
                 seen.append((f"{told}; with it, the causes below are left", mending, through))
         return seen[0] if seen else None
 
     def follows(self, before: "Mending") -> bool:
         """Whether it is seen under one convention more, which a plain problem shows."""
-        more = {*self.choices} - {*before.choices}
+        more = self.beyond(before).keys()
         return len(more) == 1 and more <= self.examiner.recognised.everywhere
+
+    def beyond(self, before: "Mending") -> Mapping[str, str]:
+        """The conventions under which it is seen, without those before."""
+        return {name: x for name, x in self.choices.items() if name not in before.choices}
 
     def raw(self) -> Subject | None:
         """The target through its lenses; None if a lens does not apply to it."""

@@ -6,11 +6,13 @@ from functools import partial
 from typing import Any
 
 from spec.alike import alike
+from spec.certification.diagnosing.apiece import apiece
 from spec.certification.diagnosing.besides import does_as
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.experiments import in_format, with_numbers
 from spec.certification.diagnosing.leads import DEPENDS, GOES, Found, Lead, Row
 from spec.certification.diagnosing.memory import Alone, nobody, remembered
+from spec.certification.diagnosing.overruled import declared_in
 from spec.certification.diagnosing.search import Search
 from spec.certification.explaining.script import MENDED, Again, script
 from spec.certification.judging.bounds import Bounds
@@ -77,6 +79,10 @@ class Telling:
             example = self._mended(example, clause, violation, mended)
         # No known mistake is wrong only after another problem: each is asked alone.
         likened = () if after else self._likened(found, example)
+        choices = declared_in(cause.lens, self.examiner.recognised)
+        if len(choices) > 1:
+            each = tuple(apiece(self.examiner, clause, choices, found.others))
+            example = replace(example, apiece=each)
         example = replace(example, looks_like=likened)
         return replace(cause, failure=f"{failure}{after}", counterexample=example)
 
@@ -85,17 +91,27 @@ class Telling:
     ) -> Counterexample:
         """A counterexample of the target seen through a lens. mended: which one, in words.
 
-        A script calls the target as it is. That shows the same numbers only if merely their form,
-        a dtype say, is mended.
+        A script calls the target as it is. That shows the same numbers only if a convention mends
+        it, which changes the right ones, or if merely their form, a dtype say, is mended.
         """
         problem, message = example.problem, f"{mended}{violation}"
-        plain = broken(clause, self.examiner.probed.by_dtype[problem.dtype], problem)
-        written = ""
-        if plain is not None and plain.place is None:
-            put = clause, self.evidence.mended, self.examiner.request, problem, message
-            written = script(*put, MENDED)
         example = replace(example, place=violation.place, compared=violation.whole)
+        written = self._under(clause, violation, problem, message)
         return replace(example, message=message, script=written)
+
+    def _under(self, clause: Clause, violation: Violation, problem: Any, message: str) -> str:
+        """A script for a violation that is seen through a lens, or "" if there is none."""
+        examiner, mended, dtype = self.examiner, self.evidence.mended, problem.dtype
+        known = examiner.raw.chosen.items()
+        choices = {**examiner.request.conventions, **dict(mended.chosen.items() - known)}
+        request = replace(examiner.request, conventions=choices)
+        seen = self.search.kind.under(examiner.raw, choices)
+        if alike(violation, clause, examiner.guard(seen), problem):
+            return script(clause, seen, request, problem, message)
+        plain = broken(clause, examiner.probed.by_dtype[dtype], problem)
+        if plain is None or plain.place is not None:
+            return ""
+        return script(clause, mended, examiner.request, problem, message, MENDED)
 
     def _broken(self, lead: Lead, times: int) -> tuple[Clause, Violation] | None:
         """The clause that a problem breaks within some tries, with the violation; else None."""
@@ -144,13 +160,15 @@ class Telling:
         if found.line:
             return (found.line,)
         alone, rows = Bounds.of(kind, "", [found.cause]), self.evidence.draws(lead)
-        wrong = [r for r in rows if r.how and not lead.within(alone, r.problem)]
-        # Problems that are wrong for another cause as well have other numbers.
         others = Bounds.of(kind, "", [x.cause for x in self.search.found if x is not found])
-        wrong = [r for r in wrong if lead.within(others, r.problem)] or wrong
+        every = [r for r in rows if r.how and not lead.within(alone, r.problem)]
+        wrong = [r for r in every if lead.within(others, r.problem)]
         if not wrong:  # of a rare failure all that is known was made from one problem
             made = (self.evidence.row(lead, problem) for problem in found.others[:CLOSER])
-            wrong = [r for r in made if r is not None and r.how]
+            failing = [r for r in made if r is not None and r.how]
+            wrong = [r for r in failing if lead.within(others, r.problem)]
+            # Problems that are wrong for another cause as well have other numbers.
+            wrong = wrong or every or failing
         right = [r for r in rows if not r.how][:CLOSER]
         subject = self.evidence.subjects[example.problem.dtype]
         fits = partial(self._fits, found, wrong[:CLOSER], right)
@@ -162,7 +180,8 @@ class Telling:
         Under a declared convention as well: what is right there need not be so by default.
         """
         raw, under = self.examiner.raw, self.search.kind.under
-        chosen = {**raw.chosen, **self.examiner.request.conventions}
+        seen = self.evidence.mended
+        chosen = seen.chosen if seen else {**raw.chosen, **self.examiner.request.conventions}
         own = ({name: x} for name, x in chosen.items() if x != raw.defaults.get(name, x))
         views = [known, *(under(known, choice) for choice in own)]
         return max(self._agreement(found, wrong, right, view) for view in views)

@@ -34,6 +34,7 @@ class Counterexample:
     about: the kind of subject. sentence, formula: the claim of the clause. looks_like: known bugs
     with the same result. script: a program that repeats the failure. reduced: the search for a
     smaller problem has ended. compared: all numbers computed and expected, if they are few.
+    apiece: of several conventions that correct it together, what is wrong without each.
     """
 
     problem: Any  # of the kind that the clause is about
@@ -46,6 +47,7 @@ class Counterexample:
     script: str
     reduced: bool
     compared: Compared | None = None  # certificates that were saved before it have none
+    apiece: tuple[str, ...] = ()  # nor this
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,8 @@ def counterexample_to_json(example: Counterexample) -> dict[str, Any]:
     place = example.place and {name: number(x) for name, x in vars(example.place).items()}
     compared = example.compared and problem_to_json(example.compared)
     arrays = {"problem": problem_to_json(example.problem), "compared": compared}
-    return {**vars(example), **arrays, "place": place}
+    written = {**vars(example), **arrays, "place": place}
+    return {n: x for n, x in written.items() if x or n != "apiece"}
 
 
 def verdict_from_json(written: Mapping[str, Any]) -> Verdict:
@@ -148,6 +151,7 @@ def counterexample_from_json(example: Mapping[str, Any]) -> Counterexample:
         numbers = {name: float(place[name]) for name in ("got", "want", "budget")}
         place = Place(tuple(place["index"]), **numbers)
     told = {"problem": problem, "place": place, "looks_like": looks_like}
+    told["apiece"] = tuple(example.get("apiece", ()))
     if example.get("compared"):
         told["compared"] = problem_from_json(Compared, example["compared"])
     return Counterexample(**{**example, **told})

@@ -149,7 +149,7 @@ def _size(verdict: Verdict) -> int:
 
 def _of_cause(place: int, example: Counterexample) -> str:
     """The failure, and a script that shows it alone."""
-    text = [f"{place}. {example.message}"]
+    text = [f"{place}. {example.message}", *(filled("   ", x) for x in example.apiece)]
     script = _body(example.script)
     if not script or len("\n".join(script)) > LONG:
         return "\n".join([*text, *_problem(example)])

@@ -48,6 +48,7 @@ def certificate(
     kept = ("name", "versions", "command", "refusals", "about", "definition", "source")
     chosen = ("defaults", "declares")
     clauses = resolved(request.specification)
+    advice = survey.advice if diagnosis.advice is None else diagnosis.advice
     return Certificate(
         verdicts=tuple(verdicts),
         conventions={**survey.conventions, **grades},
@@ -56,7 +57,7 @@ def certificate(
         seed=request.seed,
         profile=request.profile,
         notes=(*survey.notes, *leaving(c for n, c in clauses.items() if n in survey.order)),
-        advice=survey.advice if any(map(blocks, verdicts)) else (),
+        advice=advice if any(map(blocks, verdicts)) else (),
         causes=diagnosis.causes,
         region=_region(request, diagnosis, verdicts),
         where=request.where,

@@ -8,54 +8,44 @@ from spec.certification.ledger.findings import Findings, grouped
 
 
 class Said(NamedTuple):
-    """An outcome in words: in the table, in the line of clauses that apply, and in the legend.
+    """An outcome in words wherever people read them (JSON has the names), and as a mark on pages.
 
-    one, many: how many clauses have it, as a format of the number.
+    one, many: how many clauses have it, as a format of the number, in the line of clauses that
+    apply. cell, meaning: in the table of a report and in its legend, if it stands there.
     """
 
-    cell: str
-    one: str
-    many: str
+    words: str
+    mark: str
+    one: str = ""
+    many: str = ""
+    cell: str = ""
     meaning: str = ""
 
 
 RECOMMENDED = " (recommended only)"
 RAISED = "the target raised in {}"
 SAID = {
-    "violated": Said("failed", "{} fails", "{} fail"),
+    "holds": Said("passed", "·", "{} passes", "{} pass"),
+    "violated": Said("failed", "✗", "{} fails", "{} fail", "failed"),
     "violated should": Said(
-        "should",
+        f"failed{RECOMMENDED}",
+        "~",
         f"{{}} fails{RECOMMENDED}",
         f"{{}} fail{RECOMMENDED}",
+        "should",
         "recommended clauses that fail",
     ),
-    "deviates": Said("known", "{} is known to fail", "{} known to fail", "deviations"),
-    "crashed": Said("crashed", "{} crashed", "{} crashed"),
-    "refused": Said("raised", RAISED, RAISED, "the target raised an exception"),
-    "blocked": Said("not run", "{} was not run", "{} not run"),
+    "deviates": Said(
+        "known to fail", "≠", "{} is known to fail", "{} known to fail", "known", "deviations"
+    ),
+    "crashed": Said("crashed", "!", "{} crashed", "{} crashed", "crashed"),
+    "refused": Said(
+        "raised an exception", "-", RAISED, RAISED, "raised", "the target raised an exception"
+    ),
+    "blocked": Said("not run", "?", "{} was not run", "{} not run", "not run"),
+    "not offered": Said("not supported", ""),
 }
-IN_WORDS = {  # outcomes, wherever people read them; JSON has the names
-    "holds": "passed",
-    "violated": "failed",
-    "violated should": "failed (recommended only)",
-    "deviates": "known to fail",
-    "not offered": "not supported",
-    "refused": "raised an exception",
-    "blocked": "not run",
-    "crashed": "crashed",
-}
-PASSING = Said("", "{} passes", "{} pass")
 GRAVEST = ("violated", "crashed", "blocked", "violated should", "deviates", "holds", "refused")
-MARKS = {
-    "holds": "·",
-    "violated": "✗",
-    "violated should": "~",
-    "deviates": "≠",
-    "not offered": " ",
-    "refused": "-",
-    "blocked": "?",
-    "crashed": "!",
-}
 
 
 def applying(certificate: Findings) -> str:
@@ -71,8 +61,7 @@ def applying(certificate: Findings) -> str:
     first = f"{apply} of {len(found)} {'applies' if apply == 1 else 'apply'}"
     if worst["holds"] == apply > 1:
         return f"{first}: all of them pass"
-    every = {"holds": PASSING, **SAID}
-    counted = [_counted(said, worst[name]) for name, said in every.items() if worst[name]]
+    counted = [_counted(said, worst[name]) for name, said in SAID.items() if worst[name]]
     return f"{first}: {', '.join(counted)}" if counted else first
 
 

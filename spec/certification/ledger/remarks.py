@@ -40,8 +40,8 @@ def first(certificate: Findings) -> str:
     """The same as a report begins, where what to do about a convention comes first."""
     ends = FOLLOWING * bool(certificate.causes)
     lines = advice(certificate).splitlines()
-    told = (filled("", f"First: this {x}{ends}") if x.startswith(LOOKS) else x for x in lines)
-    return "\n".join(told)
+    told = (f"First: this {x}{ends}" if x.startswith(LOOKS) else x for x in lines)
+    return "\n".join(filled("", x) for x in told)
 
 
 def violated(certificate: Findings, all_of_them: str = IN_FILES) -> Iterator[str]:

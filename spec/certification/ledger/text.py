@@ -1,6 +1,7 @@
 """A certificate as text for a terminal."""
 
 import textwrap
+from collections import Counter
 from pathlib import Path
 
 from spec.backends.calling import UNTESTED
@@ -10,7 +11,7 @@ from spec.certification.judging.verdict import INTERFERED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, blocks, grouped
-from spec.certification.ledger.outcomes import IN_WORDS, SAID, applying, outcome
+from spec.certification.ledger.outcomes import SAID, applying, outcome
 from spec.certification.ledger.remarks import by_clause, first, remarks
 from spec.certification.ledger.untested import first_lines, says_so
 from spec.clause import section_of
@@ -21,7 +22,6 @@ QUICKLY = " (quick)"  # behind what is certified with the fewest problems
 AS_FAR = ": passed as far as tested"  # of what is incomplete
 LEGEND = "passed/applicable clauses"
 FRACTION = ", and their largest error as a fraction of its bound"
-BEFORE = "  "  # the fraction in a cell
 
 
 def report(certificate: Findings) -> str:
@@ -129,31 +129,35 @@ def _passes_so_far(certificate: Findings) -> bool:
 def _table(certificate: Findings) -> str:
     """A line for each section that was tested, with a cell for each dtype, and a legend."""
     words = kind_of(certificate.about).sections
-    rows = [["section", *certificate.dtypes]]
-    for section, verdicts in grouped((_section(v), v) for v in by_clause(certificate)).items():
-        if any(v.outcome != "not offered" for v in verdicts):
-            cells = [_cell([v for v in verdicts if v.dtype == d]) for d in certificate.dtypes]
-            rows.append([f"{section} {words.get(section, '')}".rstrip(), *cells])
+    rows, fraction = [["section", *certificate.dtypes]], ""
+    ran = (v for v in by_clause(certificate) if v.outcome != "not offered")
+    for section, verdicts in grouped((_section(v), v) for v in ran).items():
+        parts = [[v for v in verdicts if v.dtype == d] for d in certificate.dtypes]
+        rows.append([f"{section} {words.get(section, '')}".rstrip(), *map(_cell, parts)])
+        fraction = FRACTION if any(map(_passes, parts)) else fraction
     widths = [2 + max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = (map(str.ljust, row, widths) for row in rows)
     table = ["".join(row).rstrip() for row in padded]
     there = {outcome(v) for v in certificate.verdicts}
-    legend = LEGEND + FRACTION * any(BEFORE in cell for row in rows for cell in row)
     met = (f"; {x.cell}: {x.meaning}" for name, x in SAID.items() if x.meaning and name in there)
-    return "\n".join([*table, "", filled("", legend + "".join(met))])
+    return "\n".join([*table, "", filled("", f"{LEGEND}{fraction}{''.join(met)}")])
 
 
-def _cell(verdicts: list[Verdict]) -> str:
+def _cell(ran: list[Verdict]) -> str:
     """How many of a section's clauses hold, and what is the matter with the others."""
-    ran = [v for v in verdicts if v.outcome != "not offered"]
     if not ran:
         return "-"
-    held = sum(v.outcome == "holds" for v in ran)
-    others = [outcome(v) for v in ran if v.outcome != "holds"]
-    counted = [f"{others.count(o)} {words.cell}" for o, words in SAID.items() if o in others]
-    worst = max(v.worst for v in ran)
-    words = ", ".join([f"{held}/{len(ran)}", *counted])
-    return f"{words}{BEFORE}{worst:.2f}" if held == len(ran) else words
+    held = f"{sum(v.outcome == 'holds' for v in ran)}/{len(ran)}"
+    if _passes(ran):
+        return f"{held}  {max(v.worst for v in ran):.2f}"
+    found = Counter(map(outcome, ran))
+    others = (f"{found[o]} {x.cell}" for o, x in SAID.items() if x.cell and found[o])
+    return ", ".join([held, *others])
+
+
+def _passes(ran: list[Verdict]) -> bool:
+    """Whether there are clauses, and all of them hold."""
+    return bool(ran) and all(v.outcome == "holds" for v in ran)
 
 
 def _foot(certificate: Findings) -> str:
@@ -172,7 +176,7 @@ def _foot(certificate: Findings) -> str:
     lines.append(textwrap.fill(f"time     {spent}", WIDTH, subsequent_indent=" " * 9))
     lines += [f"programs {certificate.programs} compiled"] * bool(certificate.programs)
     found = certificate.ledger.items()
-    counted = " + ".join(f"{count} {IN_WORDS[name]}" for name, count in found if count)
+    counted = " + ".join(f"{count} {SAID[name].words}" for name, count in found if count)
     lines.append(f"verdicts {counted} = {len(certificate.verdicts)}")
     if not certificate.causes:
         lines.append(f"worst    the largest error is {certificate.worst:.3f} of its bound")

@@ -48,7 +48,7 @@ def not_supported(verdicts: Iterable[Verdict]) -> Iterator[str]:
 def in_nouns(what: str) -> str:
     """A capability, in words that begin with a verb, as something that a target has.
 
-    takes a scale: a scale; can be branched: being branched; gives them back: giving them back.
+    takes a scale: a scale; can be run: being run; gives them back: giving them back.
     """
     verb, _, rest = what.partition(" ")
     if verb in ("takes", "has", "returns"):

@@ -11,7 +11,7 @@ from spec.certification.judging.verdict import Counterexample, Verdict
 from spec.certification.ledger.causes import as_text, ranges, region_in_words
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import grouped
-from spec.certification.ledger.outcomes import IN_WORDS
+from spec.certification.ledger.outcomes import SAID
 from spec.certification.ledger.remarks import remarks
 from spec.certification.ledger.text import in_short
 from spec.certification.pages.figures import Figures, figures
@@ -83,7 +83,7 @@ def certificate_page(certificate: Certificate, clauses: Mapping[str, Clause]) ->
         c=certificate,
         sign=SIGNS[certificate.exit_code],
         verdict=in_short(certificate),
-        words=IN_WORDS,
+        said=SAID,
         noun=kind_of(certificate.about).noun,
         changed=changed,
         known=grouped(

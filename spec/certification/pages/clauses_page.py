@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from spec.certification.contents import needs
 from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.findings import grouped
 from spec.certification.pages.formulas import formula
@@ -48,6 +49,7 @@ def clauses_page(clauses: Mapping[str, Clause]) -> str:
         count=len(clauses),
         version=CURRENT,
         formula=formula,
+        needs=needs,
         kinds=[(about, KINDS[about].noun, found) for about, found in kinds if found],
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.findings import grouped
-from spec.certification.ledger.outcomes import IN_WORDS, MARKS, outcome
+from spec.certification.ledger.outcomes import SAID, outcome
 from spec.certification.ledger.remarks import by_clause
 from spec.certification.ledger.text import in_short
 from spec.certification.pages.certificate_page import SIGNS, region_of
@@ -40,7 +40,7 @@ class State:
     @property
     def sign(self) -> str:
         """The outcome as a sign."""
-        return HELD if self.outcome == "holds" else MARKS[self.outcome].strip()
+        return HELD if self.outcome == "holds" else SAID[self.outcome].mark
 
     @property
     def grave(self) -> bool:
@@ -49,7 +49,7 @@ class State:
 
     def words(self, formats: int) -> str:
         """The outcome in words; dtypes are named unless all `formats` of them have it."""
-        said = IN_WORDS[self.outcome]
+        said = SAID[self.outcome].words
         alike = grouped((f"{count} of {ran}", dtype) for dtype, (count, ran) in self.of.items())
         parts = [
             figures + (f" in {', '.join(dtypes)}" if len(dtypes) < formats else "")
@@ -119,7 +119,7 @@ class Line:
         should = " (should)" if verdicts[0].force == "should" else ""
         dtypes = [v.dtype for v in verdicts]
         somewhere = len(dtypes) < len(self.judged.certificate.dtypes)
-        said = IN_WORDS[verdicts[0].outcome]
+        said = SAID[verdicts[0].outcome].words
         return f"{said}{should}" + (f" in {', '.join(dtypes)}" if somewhere else "")
 
 

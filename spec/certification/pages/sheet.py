@@ -10,7 +10,7 @@ from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import grouped
-from spec.certification.ledger.outcomes import IN_WORDS, MARKS, outcome
+from spec.certification.ledger.outcomes import SAID, outcome
 from spec.certification.ledger.remarks import by_clause
 from spec.certification.pages.formulas import formula
 from spec.clause import Clause, section_of
@@ -124,12 +124,12 @@ def cell(dtype: str, verdicts: Iterable[Verdict]) -> Cell:
 def marks(verdicts: Sequence[Verdict]) -> Iterator[Mark]:
     """The marks of outcomes other than `holds`, each once."""
     found = [outcome(v) for v in verdicts if v.outcome != "holds"]
-    return (mark(name, found.count(name)) for name in MARKS if name in found)
+    return (mark(name, found.count(name)) for name in SAID if name in found)
 
 
 def mark(name: str, count: int = 1) -> Mark:
     """The mark of an outcome."""
-    return Mark(MARKS[name].strip(), IN_WORDS[name], count, name in GRAVE)
+    return Mark(SAID[name].mark, SAID[name].words, count, name in GRAVE)
 
 
 def _row(clause: Clause | None, verdicts: list[Verdict], dtypes: Sequence[str]) -> Row:

@@ -154,7 +154,13 @@ def _passes(record: Any, kind: Kind, problems: Iterable[Any]) -> bool | None:
 def declaring(choices: Mapping[str, str]) -> str:
     """Conventions that were recognised, and how to declare them."""
     words = [f"{name}={choice}" for name, choice in choices.items()]
-    options = " ".join(f'--convention "{x}"' if " " in x else f"--convention {x}" for x in words)
+    options = " ".join(option(name, choice) for name, choice in choices.items())
     if len(words) == 1:
         return f"the convention {words[0]}: declare it with {options} if it is meant"
     return f"the conventions {' and '.join(words)}: declare them with {options} if they are meant"
+
+
+def option(name: str, choice: str) -> str:
+    """The option of the command line that declares a convention."""
+    words = f"{name}={choice}"
+    return f'--convention "{words}"' if " " in words else f"--convention {words}"

@@ -9,7 +9,7 @@ from spec.layer.mistakes.steps import Inputs, Mask, Sizes
 from spec.notation import Array
 
 WITHOUT_KEYS = "a fully masked query"
-FAR = "a masked key that scores highest by far"
+FAR = "a masked key that scores far above all visible ones"
 BOTH = "a padding mask and an attention mask"
 MEAN = "weights averaged over heads"
 

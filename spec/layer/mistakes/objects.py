@@ -90,7 +90,9 @@ def divides_by_zero_when_asked_for_weights(call: Any, layer: Any, *inputs: Any, 
 
 
 @wrong(
-    "call", incident="BUG-11", where="a masked key that scores highest by far and weights returned"
+    "call",
+    incident="BUG-11",
+    where="a masked key that scores far above all visible ones and weights returned",
 )
 def fills_hidden_scores_when_asked_for_weights(
     call: Any, layer: Any, *inputs: Any, **o: Any

@@ -9,7 +9,8 @@ until there are H slopes:
 
     m_(n + g) = 2^(-8 (2 g - 1) / (2 n))    for g = 1 ... H - n
 
-The additional slopes lie between the first n, so the list is not sorted by size.
+m_(n + 1) is larger than m_1, and the slopes after it lie between m_1 and m_n: from head to head,
+the slopes fall to m_n and then start again.
 """
 
 import numpy as np
