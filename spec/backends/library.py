@@ -106,6 +106,11 @@ class Elsewhere:
         """The array library `name` on `device`, where the target is. Raises Unsuitable."""
         raise NotImplementedError
 
+    @property
+    def call(self) -> Any:
+        """The method of a class that a call of its objects is. Raises AttributeError: no class."""
+        raise AttributeError("call")
+
 
 INDENT = "\n    "  # before each line of a file that an error proposes
 

@@ -172,7 +172,7 @@ def called(
 
 
 def asked(home: Home, do: str, **values: Any) -> Any:
-    """What a runner does, of values as they are written in messages; the answer as an object."""
+    """The result of what a runner does with some objects."""
     here = home.connection()
     told = {name: sent(x, here, []) for name, x in values.items()}
     return home.read(home.ask(do, **told, **home.mode))

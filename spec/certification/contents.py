@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from spec.backends import Unsuitable
-from spec.certification.bugs import bugs, rejecting
+from spec.certification.bugs import bugs, needs, rejecting
 from spec.certification.ledger.findings import grouped
 from spec.certification.settings import selected
 from spec.clause import Clause
-from spec.features import joined
 from spec.kinds import KINDS, kind_of
-from spec.subject import Backward
 from spec.version import CURRENT
 
 SHORT = {"proved": "proved", "proved at sizes": "proved at sizes", "checked exactly": "exact"}
@@ -49,13 +47,6 @@ def whole(clause: Clause) -> str:
         f"source    {clause.check.__module__}",
     ]
     return "\n".join([title, "-" * len(title), "", clause.text, "", *facts])
-
-
-def needs(clause: Clause) -> str:
-    """The target that a clause needs, in words; "nothing" if any does."""
-    # The word for gradients is shared by all kinds, and names the inputs of one.
-    words = sorted("has gradients" if x == Backward.GRADIENTS else x for x in clause.needs)
-    return f"a target that {joined(words)}" if words else "nothing"
 
 
 def matching(clauses: Mapping[str, Clause], words: str) -> str:

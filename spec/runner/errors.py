@@ -1,4 +1,10 @@
-"""The exceptions of a runner itself, not of a target."""
+"""The exceptions of a runner itself, and any exception as data."""
+
+import os
+import sys
+from typing import Any
+
+LINE = 200  # letters of an exception's message
 
 
 class NoGradient(Exception):
@@ -7,3 +13,26 @@ class NoGradient(Exception):
 
 class Absent(Exception):
     """A library, a device, a way of compiling, or a name is not there; the message says which."""
+
+
+def refusal(error: BaseException) -> dict[str, Any]:
+    """An exception as data: its type, the first line of what it says, and what kind it is."""
+    if lost(error):
+        os._exit(1)
+    line = (str(error).splitlines() or [""])[0][:LINE]
+    kinds = (NotImplementedError, NoGradient, Absent, AttributeError, ModuleNotFoundError)
+    kind = next((x.__name__ for x in kinds if isinstance(error, x)), "")
+    missing = getattr(error, "name", None) if kind == "ModuleNotFoundError" else None
+    return {"type": type(error).__name__, "line": line, "kind": kind, "missing": missing}
+
+
+def lost(error: BaseException) -> bool:
+    """Whether the device that raised this answers nobody any more, as CUDA after a bad address."""
+    torch = sys.modules.get("torch")
+    if torch is None or "CUDA error" not in str(error):
+        return False
+    try:
+        torch.cuda.synchronize()
+    except Exception:
+        return True
+    return False

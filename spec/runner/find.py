@@ -94,7 +94,7 @@ def names_of(target: Any) -> dict[str, Any]:
 
 
 def traits(one: Any) -> list[str]:
-    """What a class has beside its attributes: "called", "autograd"."""
+    """The traits of a class: "called" if its objects can be, "autograd" if autograd has it."""
     if not isinstance(one, type):
         return []
     bases = one.__mro__

@@ -93,3 +93,10 @@ class Objects:
         self.block[at : at + size] = raw.tobytes()
         self.next = at + size + (-size % ALIGNED)
         return at
+
+
+class State:
+    """The state that a library's source of random numbers is to have again."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held

@@ -14,23 +14,21 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from copy import deepcopy
 from typing import Any
 
 from .arrays import library
 from .compiled import counts
-from .errors import Absent, NoGradient
+from .errors import refusal
 from .find import described, found, names_of
 from .gpu import at_work
 from .inference import NAMES as LIBRARIES
-from .layers import of_layers
-from .layers.rates import rates
+from .layers import done, evaluated
 from .memory import ROOM, mapped
-from .objects import Objects
+from .objects import Objects, State
 from .origin import packages, source_of
 
 LONGEST = 1 << 17  # bytes of a message
-LINE = 200  # letters of an exception's message
+ASIDE = {"n", "do", "new", "free", "how", "running", "warnings", "recording"}  # of no layer
 Confine = Callable[[str, str], None]  # the target's name and folder: see `confine`
 
 
@@ -117,32 +115,19 @@ class Runner:
             yield
 
     def layer(self, told: Mapping[str, Any]) -> Any:
-        """A layer made, loaded, read, differentiated (`layers`)."""
-        beside = {"n", "do", "new", "free", "of", "how", "running", "warnings", "recording"}
-        objects, how = self.objects, told["how"]
-        of_library = of_layers(objects.library.name)
-        given = {name: objects.read(x) for name, x in told.items() if name not in beside}
-        layer = objects.read(told["of"])
+        """A layer made, loaded, read or differentiated (`layers`)."""
+        objects = self.objects
+        given = {name: objects.read(x) for name, x in told.items() if name not in ASIDE}
+        if "tape" in given:
+            given["leaves"] = objects.known[given.pop("tape")]
         with self.mode(told):
-            match how:
-                case "completed":
-                    return objects.written(of_library.Completed(layer, **given))
-                case "rates":
-                    return objects.written([*rates(layer)])
-                case "copied":
-                    return objects.written(deepcopy(layer))
-                case "class":
-                    return objects.written(type(layer))
-                case "pulled":
-                    leaves = objects.known[given.pop("tape")]
-                    return objects.written(of_library.pulled(layer, leaves, **given))
-            return objects.written(getattr(of_library, how)(layer, **given))
+            return objects.written(done(objects.library.name, told["how"], given))
 
     def evaluate(self, told: Mapping[str, Any]) -> Any:
         """The value of an expression of a description, among the names of the target's module."""
-        known = {name: self.objects.read(x) for name, x in told["known"]["d"]}
+        known = self.objects.read(told["known"])
         with self.mode(told):
-            value = eval(told["text"], {**names_of(self.objects.known[0]), **known})
+            value = evaluated(told["text"], {**names_of(self.objects.known[0]), **known})
         return self.objects.written(value)
 
     def space(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
@@ -207,13 +192,6 @@ class Runner:
         return objects.written(objects.library.generator(told["seed"]))
 
 
-class State:
-    """The state that a library's source of random numbers is to have again."""
-
-    def __init__(self, held: Any) -> None:
-        self.held = held
-
-
 DOES: Mapping[str, Callable[[Runner, Mapping[str, Any]], Any]] = {
     "start": Runner.start,
     "library": Runner.choose,
@@ -234,26 +212,3 @@ DOES: Mapping[str, Callable[[Runner, Mapping[str, Any]], Any]] = {
     "evaluate": Runner.evaluate,
     "space": Runner.space,
 }
-
-
-def refusal(error: BaseException) -> dict[str, Any]:
-    """An exception as data: its type, the first line of what it says, and what kind it is."""
-    if lost(error):
-        os._exit(1)
-    line = (str(error).splitlines() or [""])[0][:LINE]
-    kinds = (NotImplementedError, NoGradient, Absent, AttributeError, ModuleNotFoundError)
-    kind = next((x.__name__ for x in kinds if isinstance(error, x)), "")
-    missing = getattr(error, "name", None) if kind == "ModuleNotFoundError" else None
-    return {"type": type(error).__name__, "line": line, "kind": kind, "missing": missing}
-
-
-def lost(error: BaseException) -> bool:
-    """Whether the device that raised this answers nobody any more, as CUDA after a bad address."""
-    torch = sys.modules.get("torch")
-    if torch is None or "CUDA error" not in str(error):
-        return False
-    try:
-        torch.cuda.synchronize()
-    except Exception:
-        return True
-    return False

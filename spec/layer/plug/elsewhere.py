@@ -34,7 +34,7 @@ class Layers:
 
     def Completed(self, inner: Any, width: int, bias: bool) -> Any:
         """A layer whose output is projected once more."""
-        return self._done("completed", inner, width=width, bias=bias)
+        return self._done("Completed", inner, width=width, bias=bias)
 
     def known(self, wrapped: Any, layer: Any, problem: LayerProblem) -> None:
         """Raises WrongArray: nobody says where its parameters are, neither it nor a description."""

@@ -62,6 +62,13 @@ def class_of(found: Any) -> Any:
     return type(found)
 
 
+def call_of(build: Any) -> Any:
+    """The method of a class that a call of its objects is, in this process or elsewhere."""
+    if isinstance(build, Elsewhere):
+        return build.call
+    return inspect.getattr_static(build, "__call__", None)
+
+
 def copied(found: Any, problem: LayerProblem) -> Any:
     """A copy of an object for a problem. Raises Refused if the problem has other sizes."""
     sizes = sizes_of(found)

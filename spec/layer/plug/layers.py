@@ -12,7 +12,6 @@ object of its own. Evaluation runs without autograd, which is where torch takes 
 """
 
 import importlib
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -29,7 +28,7 @@ from spec.layer.plug.arrays import LayerArrays
 from spec.layer.plug.described import Description
 from spec.layer.plug.elsewhere import Layers
 from spec.layer.plug.guessing import instead
-from spec.layer.plug.instances import answered, copied
+from spec.layer.plug.instances import answered, call_of, copied
 from spec.layer.plug.kin import built
 from spec.layer.plug.options import asking, flags, forms, kinds, making, masks, shapes
 from spec.layer.state import mismatch, state_of
@@ -68,10 +67,7 @@ class WrappedLayer:
     @cached_property
     def takes(self) -> calling.Parameters:
         """The parameters of a call, the layer itself among them."""
-        written = getattr(self.build, "forward", None)
-        if isinstance(self.build, Elsewhere):
-            written = written or self.build.call
-        written = written or inspect.getattr_static(self.build, "__call__", None)
+        written = getattr(self.build, "forward", None) or call_of(self.build)
         return calling.told(written) or {}
 
     @property

@@ -1,9 +1,28 @@
 """Layers in a runner: how each library makes, loads and differentiates one."""
 
 import importlib
-from types import ModuleType
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from .rates import rates
 
 
-def of_layers(library: str) -> ModuleType:
-    """The functions of a library for layers."""
-    return importlib.import_module(f"{__name__}.for_{library}")
+def done(library: str, how: str, given: Mapping[str, Any]) -> Any:
+    """The result of what is done with a layer, `of`, and with other objects by their names."""
+    functions = importlib.import_module(f"{__name__}.for_{library}")
+    layer = given["of"]
+    match how:
+        case "rates":
+            return [*rates(layer)]
+        case "copied":
+            return deepcopy(layer)
+        case "class":
+            return type(layer)
+    others = {name: x for name, x in given.items() if name != "of"}
+    return getattr(functions, how)(layer, **others)
+
+
+def evaluated(text: str, space: dict[str, Any]) -> Any:
+    """The value of an expression of a description, among names."""
+    return eval(text, space)
