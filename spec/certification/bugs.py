@@ -1,14 +1,12 @@
-"""The needs of clauses, and the clauses that must reject a known bug, or a class of spec/incidents.md."""
+"""The clauses that must reject a known bug, or a class of known bugs in spec/incidents.md."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from spec.backends import Unsuitable
 from spec.clause import Clause
-from spec.features import joined
 from spec.kinds import KINDS
 from spec.mistake import INCIDENTS, Mistake, titles
-from spec.subject import Backward
 
 NONE = r'^### <a id="{}">.*?^- Known bugs:.*?\. (.*?)$'  # why a class has none
 LINK = re.compile(r"\[([^]]+)\]\([^)]*\)")
@@ -52,10 +50,3 @@ def rejecting(clauses: Mapping[str, Clause], found: Iterable[Named]) -> Mapping[
     names = {(about, x.name) for about, x in found}
     hits = {n: {(c.about, name) for name in c.catches} & names for n, c in clauses.items()}
     return {n: clauses[n] for n, caught in hits.items() if caught}
-
-
-def needs(clause: Clause) -> str:
-    """The target that a clause needs, in words; "nothing" if any does."""
-    # The word for gradients is shared by all kinds, and names the inputs of one.
-    words = sorted("has gradients" if x == Backward.GRADIENTS else x for x in clause.needs)
-    return f"a target that {joined(words)}" if words else "nothing"

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from spec.backends import Unsuitable
-from spec.certification.bugs import bugs, needs, rejecting
+from spec.certification.bugs import bugs, rejecting
+from spec.certification.judging.binding import needs
 from spec.certification.ledger.findings import grouped
 from spec.certification.settings import selected
 from spec.clause import Clause

@@ -3,7 +3,7 @@
 import pytest
 
 from spec import CLAUSES
-from spec.certification.bugs import needs
+from spec.certification.judging.binding import needs
 from spec.certification.pages.clauses_page import Entry, clauses_page
 from spec.kinds import KINDS
 from tests.pages.parsed import page

@@ -5,8 +5,9 @@ from spec.certification.judging.verdict import Verdict, unrun
 from spec.certification.target.precision import IN_SINGLE
 from spec.certification.target.probing import Probed
 from spec.clause import Clause
+from spec.features import joined
 from spec.kinds import kind_of
-from spec.subject import Subject
+from spec.subject import Backward, Subject
 
 
 def unbound(
@@ -38,3 +39,10 @@ def unbound(
 
 def _listed(capabilities: frozenset[str]) -> str:
     return "; ".join(sorted(capabilities))
+
+
+def needs(clause: Clause) -> str:
+    """The target that a clause needs, in words; "nothing" if any does."""
+    # The word for gradients is shared by all kinds, and names the inputs of one.
+    words = sorted("has gradients" if x == Backward.GRADIENTS else x for x in clause.needs)
+    return f"a target that {joined(words)}" if words else "nothing"

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from spec.certification.bugs import needs
+from spec.certification.judging.binding import needs
 from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.findings import grouped
 from spec.certification.pages.formulas import formula
