@@ -1,21 +1,18 @@
 """The description of a target, as its judge uses it: names, parameters, libraries."""
 
 import inspect
-import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from spec.backends.library import Unsuitable
 from spec.boundary.home import NAME
 from spec.boundary.messages import Interfered, plain, several, text
-from spec.runner.inference import NAMES
 
 EMPTY = inspect.Parameter.empty
 # All that a description has (`runner.find`).
 TOLD = {
     *("name", "qualname", "module", "kind", "type", "line"),
-    *("parameters", "bound", "libraries", "traits"),
+    *("parameters", "bound", "libraries", "traits", "threads"),
 }
 
 
@@ -44,17 +41,3 @@ def _parameter(x: Any) -> inspect.Parameter:
     kind = getattr(inspect.Parameter, text(x["kind"]))
     told = plain(x["default"]) if "default" in x else EMPTY
     return inspect.Parameter(text(x["name"]), kind, default=told)
-
-
-def written_for(target: str, folder: str) -> list[str]:
-    """The array libraries that the file of a target imports, as its text says."""
-    place = target.rpartition(":")[0]
-    top = place.partition(".")[0]
-    if top in NAMES:
-        return [top]
-    path = Path(folder, place if place.endswith(".py") else f"{place.replace('.', '/')}.py")
-    try:
-        lines = path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return []
-    return [name for name in NAMES if re.search(rf"^\s*(import|from) {name}\b", lines, re.M)]

@@ -9,7 +9,8 @@ from typing import Any
 
 from spec.backends.elsewhere import settle
 from spec.backends.library import Elsewhere, Library, Unsuitable
-from spec.boundary.described import TOLD, libraries, named, signature, written_for
+from spec.boundary import importing
+from spec.boundary.described import TOLD, libraries, named, signature
 from spec.boundary.home import Home
 from spec.boundary.messages import LARGEST, Interfered, fields, plain, several, text, whole
 from spec.boundary.placed import Answer, Leaf, Placed
@@ -211,18 +212,15 @@ def thing(home: Home, number: int, kind: str, calls: bool, again: Callable[[], i
     return (Far if calls else Thing)(home, number, kind, again)
 
 
-def far(target: str, libraries: Sequence[str] = ()) -> Any:
-    """The object that a target names, in runners. Raises Unsuitable.
-
-    libraries: imported beforehand, together with those that its file imports.
-    """
+def far(target: str) -> Any:
+    """The object that a target names, in runners. Raises Unsuitable."""
     folder = os.getcwd()
-    libraries = [*libraries, *written_for(target, folder)]
-    home = Home(Zygote(libraries, folder), target, folder)
+    home = Home(Zygote(importing.libraries(target, folder), folder), target, folder)
     home.made = thing
     settle(home)
     told = fields(home.ask("describe", of=ROOT), TOLD)
-    home.zygote.prepare(told["libraries"][:1])
+    if told["threads"] == 1:  # else none of it can be copied
+        home.zygote.prepare([*libraries(told)[:1], *importing.imported(target, folder)])
     match told["kind"]:
         case "class":
             made = of_class(home, ROOT, told)

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 from spec.boundary.messages import Interfered, parsed
 from spec.runner.confine import confined
-from spec.runner.inference import NAMES
 from spec.runner.memory import ROOM, SIZE, mapped
 from spec.runner.serve import LONGEST
 
@@ -69,9 +68,8 @@ class Zygote:
         theirs.close()
         atexit.register(self.end)
 
-    def prepare(self, libraries: Sequence[str]) -> None:
-        """Have it import libraries, so that its copies have them."""
-        names = [name for name in libraries if name in NAMES]
+    def prepare(self, names: Sequence[str]) -> None:
+        """Have it import modules that are installed, so that its copies have them."""
         with suppress(OSError):
             self.control.send(json.dumps({"import": names}).encode())
 

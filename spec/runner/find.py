@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import inspect
 import math
+import os
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
@@ -78,6 +79,7 @@ def described(one: Any) -> dict[str, Any]:
         "parameters": listed(one) if callable(one) else "it is no function",
         "bound": bound(one),
         "traits": traits(one),
+        "threads": len(os.listdir("/proc/self/task")) if sys.platform == "linux" else 0,
         "line": ((getattr(one, "__doc__", None) or "").splitlines() or [""])[0],
         "libraries": inferred(one) if callable(one) else (),
     }

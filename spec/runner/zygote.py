@@ -11,6 +11,7 @@ removes its folder.
 
 import gc
 import importlib
+import importlib.machinery
 import json
 import os
 import select
@@ -27,10 +28,11 @@ from typing import NamedTuple, NoReturn
 
 from . import landlock
 from .confine import confine
+from .origin import INSTALLED
 from .readable import common
 from .serve import serve
 
-LINE = 1 << 10
+LINE = 1 << 16
 LATER: Mapping[str, Sequence[str]] = {
     "numpy": ("numpy.random",),
     "torch": ("torch.fx.experimental.symbolic_shapes", "attention_runner.arrays.for_torch"),
@@ -49,14 +51,20 @@ def main(control: int, libraries: Sequence[str]) -> None:
     Zygote(orders).run()
 
 
-def imported(libraries: Sequence[str]) -> None:
-    """Import libraries, and what they import themselves once they are used."""
-    for name in libraries:
+def imported(names: Sequence[str]) -> None:
+    """Import modules that are installed, and what libraries import once they are used."""
+    for name in filter(_installed, names):
         for later in (name, *LATER.get(name, ())):
-            with suppress(ImportError):
+            with suppress(Exception):
                 importlib.import_module(later)
-    if libraries:
+    if names:
         gc.freeze()  # else to collect garbage would copy all of the memory that is shared
+
+
+def _installed(name: str) -> bool:
+    """Whether a module is of a package that is installed."""
+    found = importlib.machinery.PathFinder.find_spec(name.partition(".")[0])
+    return found is not None and bool(INSTALLED & {*Path(found.origin or "").parts})
 
 
 class Copy(NamedTuple):

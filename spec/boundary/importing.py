@@ -1,0 +1,47 @@
+"""The modules that a target imports, as its text says; nothing of it is run."""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from spec.runner.inference import NAMES
+
+
+def libraries(target: str, folder: str) -> list[str]:
+    """The array libraries that the file of a target imports."""
+    top = target.partition(".")[0]
+    if top in NAMES:
+        return [top]
+    text = _text(target, folder)
+    return [name for name in NAMES if re.search(rf"^\s*(import|from) {name}\b", text, re.M)]
+
+
+def imported(target: str, folder: str) -> Sequence[str]:
+    """The module of a target that has no file in its folder; else those that its file imports."""
+    place, text = target.rpartition(":")[0], _text(target, folder)
+    if not text:
+        return [] if place.endswith(".py") else [place]
+    try:
+        return [*dict.fromkeys(_named(ast.parse(text)))]
+    except (SyntaxError, ValueError):
+        return []
+
+
+def _named(tree: ast.Module) -> Iterator[str]:
+    """The names of the modules in the import statements of a module."""
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+
+
+def _text(target: str, folder: str) -> str:
+    """The text of the file of a target in its folder; "" where there is none."""
+    place = target.rpartition(":")[0]
+    path = Path(folder, place if place.endswith(".py") else f"{place.replace('.', '/')}.py")
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
