@@ -66,7 +66,7 @@ def attribute(home: Home, owner: Callable[[], int], name: str, again: bool) -> A
     def numbered() -> int:
         told = got()
         held = plain(told, lambda _, what: what) if isinstance(told, dict) else None
-        return whole(fields(held, {"id", "type", "callable"})["id"], -LARGEST, -1)
+        return whole(fields(held, {"id", "type", "kind"})["id"], -LARGEST, -1)
 
     return home.read(got(), again=numbered if again else None)
 
@@ -205,11 +205,11 @@ def sent(x: Any, here: Connection, leaves: list[Leaf]) -> Any:
     return x.item() if hasattr(x, "item") else x
 
 
-def thing(home: Home, number: int, kind: str, calls: bool, again: Callable[[], int] | None) -> Any:
-    """An object of a runner as one here."""
-    if kind == "builtins.type" or kind.endswith("Meta"):
+def thing(home: Home, number: int, named: str, kind: str, again: Callable[[], int] | None) -> Any:
+    """An object of a runner as one here. named: its type."""
+    if kind == "class":
         return of_class(home, number, fields(home.ask("describe", of=number), TOLD))
-    return (Far if calls else Thing)(home, number, kind, again)
+    return (Far if kind == "callable" else Thing)(home, number, named, again)
 
 
 def far(target: str) -> Any:

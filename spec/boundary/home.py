@@ -11,7 +11,6 @@ from spec.backends.library import WARNINGS, Unsuitable
 from spec.boundary.messages import LARGEST, Interfered, array, fields, plain, several, text, whole
 from spec.boundary.placed import Answer, Placed
 from spec.boundary.runners import Connection, Zygote
-from spec.comparison import Violation
 from spec.subject import NoGradient
 
 if TYPE_CHECKING:
@@ -25,14 +24,10 @@ class FarError(Exception):
     """An exception that a target raised in its runner."""
 
 
-class Died(Violation):
-    """A call ended only with its process."""
-
-
 class Home:
     """A target that lives in runners.
 
-    made: an object of a runner as one here, by its number, its type, whether it can be called, and
+    made: an object of a runner as one here, by its number, its type, its kind (`runner.find`), and
     how another runner has it.
     """
 
@@ -73,9 +68,11 @@ class Home:
 
     def choose(self, name: str, device: str) -> None:
         """Choose the library of its arrays. Raises Unsuitable."""
+        here = self.connection()
+        here.empty()
         self.ask("library", name=name, device=device)
         self.chosen = name, device
-        self.connection().refills = name in SHARED and device == "cpu"
+        here.refills = name in SHARED and device == "cpu"
 
     @property
     def ways(self) -> list[str]:
@@ -129,9 +126,9 @@ class Home:
         def held(kind: str, what: Any) -> Any:
             if kind == "a":
                 return Answer(self, array(what), tape)
-            told = fields(what, {"id", "type", "callable"})
-            number, calls = whole(told["id"], -LARGEST, -1), told["callable"] is True
-            return self.made(self, number, text(told["type"]), calls, again)
+            told = fields(what, {"id", "type", "kind"})
+            names = text(told["type"]), text(told["kind"])
+            return self.made(self, whole(told["id"], -LARGEST, -1), *names, again)
 
         return plain(x, held)
 

@@ -39,7 +39,7 @@ def remote(target: Any, name: str, device: str) -> Library:
         get=lambda x: x.numbers(),
         dtype_of=lambda x: x.dtype if isinstance(x, Answer | Placed | Leaf) else None,
         device_of=lambda x: getattr(x, "device", place),
-        running=lambda dtype: running(target, dtype),
+        running=lambda dtype: running(target, (name, device), dtype),
         differentiate=(lambda *asked: differentiate(target, *asked)) if differs else None,
         recorded=recorded if differs else None,
         copied=lambda x: x.now(),
@@ -88,8 +88,10 @@ def placed(target: Any, x: Any) -> Placed:
 
 
 @contextmanager
-def running(target: Any, dtype: str) -> Iterator[None]:
-    """Calls for a dtype."""
+def running(target: Any, chosen: tuple[str, str], dtype: str) -> Iterator[None]:
+    """Calls for a dtype, with arrays of a library on a device."""
+    if target.chosen != chosen:
+        target.choose(*chosen)
     before, target.running = target.running, dtype
     try:
         with np.errstate(all="ignore"):  # a number may be none of the format that it is written in

@@ -164,12 +164,16 @@ class Connection:
         else:
             self._free(spot)
 
+    def empty(self) -> None:
+        """Forget the places that are refilled."""
+        for spot in [x for spare in self.spare.values() for x in spare]:
+            self._free(spot)
+        self.spare.clear()
+
     def _place(self, size: int) -> int:
         size += -size % ALIGNED
         if self.at + size > ROOM and not self.gaps.get(size):
-            for spot in [x for spare in self.spare.values() for x in spare]:
-                self._free(spot)
-            self.spare.clear()
+            self.empty()
         if self.gaps.get(size):
             return self.gaps[size].pop()
         if not self.live - 1 and self.at + size > ROOM:

@@ -15,6 +15,7 @@ import mmap
 from collections.abc import Mapping
 from typing import Any
 
+from .find import kind_of
 from .memory import FORMATS, ROOM, SIZE, flat, strided
 
 PLAIN = (type(None), bool, int, str)
@@ -79,7 +80,7 @@ class Objects:
         if told is None:
             kind = type(x)
             named = f"{kind.__module__}.{kind.__qualname__}"
-            return {"o": {"id": number, "type": named, "callable": callable(x)}}
+            return {"o": {"id": number, "type": named, "kind": kind_of(x)}}
         return {"a": {**told, "id": number, "at": self.copied(x, told)}}
 
     def copied(self, x: Any, told: Mapping[str, Any]) -> int | None:

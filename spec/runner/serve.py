@@ -55,11 +55,11 @@ class Runner:
 
     def answer(self, told: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a message, or the exception that was raised."""
-        self.objects.forget(told.get("free", []))
         self.objects.next = ROOM
         try:
             for array in told.get("new", []):
                 self.objects.put(array)
+            self.objects.forget(told.get("free", []))
             return {"ok": DOES[told["do"]](self, told)}
         except BaseException as error:
             return {"no": refusal(error)}
