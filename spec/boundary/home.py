@@ -27,6 +27,7 @@ class FarError(Exception):
 class Home:
     """A target that lives in runners.
 
+    copies: whether the library has copies of the judge's arrays, into which a target may write.
     made: an object of a runner as one here, by its number, its type, its kind (`runner.find`), and
     how another runner has it.
     """
@@ -35,7 +36,7 @@ class Home:
         self.zygote, self.target, self.folder = zygote, target, folder
         self.here: tuple[int, Connection] | None = None
         self.chosen: tuple[str, str] | None = None
-        self.running, self.recording = "float64", False
+        self.running, self.recording, self.copies = "float64", False, False
         self.made: Callable[..., Any] = lambda *_: None
 
     def connection(self) -> Connection:
@@ -73,6 +74,7 @@ class Home:
         self.ask("library", name=name, device=device)
         self.chosen = name, device
         here.refills = name in SHARED and device == "cpu"
+        self.copies = name in SHARED and device != "cpu"
 
     @property
     def ways(self) -> list[str]:

@@ -65,8 +65,11 @@ class Placed:
         self.here.block[self.at : self.at + self.raw.nbytes] = self.raw.tobytes()
 
     def now(self) -> Array:
-        """The buffer as it is in the block."""
+        """The buffer as it is now, in the block or on a device that has a copy of it."""
         assert self.here is not None
+        if self.target.copies:
+            found: Array = self.target.read(self.target.ask("fetch", of=self.id)).raw
+            return found
         flat = np.frombuffer(self.here.block, FORMATS[self.dtype], self.raw.size, self.at)
         return flat.copy()
 
