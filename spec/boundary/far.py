@@ -168,7 +168,8 @@ def called(
     told = home.ask("call", **asked, **home.mode)
     if not isinstance(told, dict) or not told.keys() <= {"is", "tape"} or "is" not in told:
         raise Interfered("sent an answer of another form")
-    return home.read(told["is"], told.get("tape"))
+    tape = whole(told["tape"], -LARGEST, -1) if "tape" in told else None
+    return home.read(told["is"], tape)
 
 
 def asked(home: Home, do: str, **values: Any) -> Any:

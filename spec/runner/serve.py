@@ -25,12 +25,11 @@ from .gpu import at_work
 from .inference import NAMES as LIBRARIES
 from .layers import of_layers
 from .layers.rates import rates
-from .memory import ROOM, mapped
-from .objects import Objects
+from .memory import mapped
+from .objects import LINE, Objects
 from .origin import packages, source_of
 
 LONGEST = 1 << 17  # bytes of a message
-LINE = 200  # letters of an exception's message
 Confine = Callable[[str, str], None]  # the target's name and folder: see `confine`
 
 
@@ -58,7 +57,7 @@ class Runner:
     def answer(self, told: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a message, or the exception that was raised."""
         self.objects.forget(told.get("free", []))
-        self.objects.next = ROOM
+        self.objects.begin()
         try:
             for array in told.get("new", []):
                 self.objects.put(array)
