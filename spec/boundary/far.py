@@ -224,7 +224,7 @@ def far(target: str, libraries: Sequence[str] = ()) -> Any:
     settle(home)
     told = fields(home.ask("describe", of=ROOT), TOLD)
     home.zygote.prepare(told["libraries"][:1])
-    match told["kind"]:
+    match text(told["kind"]):
         case "class":
             made = of_class(home, ROOT, told)
             made.target = target

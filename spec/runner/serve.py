@@ -13,7 +13,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from copy import deepcopy
 from typing import Any
 
@@ -42,10 +42,11 @@ def serve(talk: socket.socket, handle: int, prints: int, confine: Confine) -> No
     runner = Runner(Objects(mapped(handle)), confine)
     for one in (nothing, prints, handle):
         os.close(one)
-    while said := talk.recv(LONGEST):
-        told = json.loads(said)
-        answer = runner.answer(told)
-        talk.send(json.dumps({"n": told["n"], **answer}).encode())
+    with suppress(ConnectionError):
+        while said := talk.recv(LONGEST):
+            told = json.loads(said)
+            answer = runner.answer(told)
+            talk.send(json.dumps({"n": told["n"], **answer}).encode())
 
 
 class Runner:
