@@ -62,6 +62,7 @@ def _be_worker(
     code = 1
     try:
         atexit._clear()
+        subprocess.Popen = Copied.__mro__[1]  # type: ignore[misc]  # what it starts is executed
         for place, handle in enumerate(streams):
             os.dup2(handle, place)
         _close_all_but(handles)

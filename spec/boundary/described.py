@@ -6,7 +6,8 @@ from typing import Any
 
 from spec.backends.library import Unsuitable
 from spec.boundary.home import NAME
-from spec.boundary.messages import Interfered, plain, several, text
+from spec.boundary.messages import Interfered, fields, plain, several, text
+from spec.runner.inference import NAMES
 
 EMPTY = inspect.Parameter.empty
 # All that a description has (`runner.find`).
@@ -24,7 +25,10 @@ def named(x: Any) -> str:
 
 def libraries(told: Mapping[str, Any]) -> tuple[str, ...]:
     """The libraries in a description."""
-    return tuple(text(x) for x in several(told["libraries"], 0)) or ("numpy",)
+    found = tuple(text(x) for x in several(told["libraries"], 0))
+    if not {*found} <= {*NAMES}:
+        raise Interfered("named a library that there is not")
+    return found or ("numpy",)
 
 
 def signature(told: Any) -> inspect.Signature:
@@ -33,11 +37,12 @@ def signature(told: Any) -> inspect.Signature:
         raise Unsuitable(text(told))
     try:
         return inspect.Signature([_parameter(x) for x in several(told, 0)])
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, KeyError):
         raise Interfered("sent parameters that no function has") from None
 
 
 def _parameter(x: Any) -> inspect.Parameter:
+    fields(x, {"name", "kind", "default"} if "default" in x else {"name", "kind"})
     kind = getattr(inspect.Parameter, text(x["kind"]))
     told = plain(x["default"]) if "default" in x else EMPTY
     return inspect.Parameter(text(x["name"]), kind, default=told)

@@ -169,7 +169,8 @@ def called(
     told = home.ask("call", **asked, **home.mode)
     if not isinstance(told, dict) or not told.keys() <= {"is", "tape"} or "is" not in told:
         raise Interfered("sent an answer of another form")
-    return home.read(told["is"], told.get("tape"))
+    tape = whole(told["tape"], -LARGEST, -1) if "tape" in told else None
+    return home.read(told["is"], tape)
 
 
 def asked(home: Home, do: str, **values: Any) -> Any:
@@ -221,7 +222,7 @@ def far(target: str) -> Any:
     told = fields(home.ask("describe", of=ROOT), TOLD)
     if told["threads"] == 1:  # else none of it can be copied
         home.zygote.prepare([*libraries(told)[:1], *importing.imported(target, folder)])
-    match told["kind"]:
+    match text(told["kind"]):
         case "class":
             made = of_class(home, ROOT, told)
             made.target = target

@@ -140,11 +140,12 @@ def raised(no: Any) -> Exception:
     told = fields(no, {"type", "line", "kind", "missing"})
     name, line = text(told["type"]), text(told["line"])
     ours: Mapping[Any, type[Exception]] = {"NoGradient": NoGradient, "Absent": Unsuitable}
-    if told["kind"] in ours:
-        return ours[told["kind"]](line)
-    if told["kind"] == name == "AttributeError":
+    of = text(told["kind"])
+    if of in ours:
+        return ours[of](line)
+    if of == name == "AttributeError":
         return AttributeError(line)
-    lacks = told["kind"] == "NotImplementedError"
+    lacks = of == "NotImplementedError"
     bases = (FarError, NotImplementedError) if lacks else (FarError,)
     kind: Any = type(name if NAME.fullmatch(name) else "Exception", bases, {})
     found: Exception = kind(line)

@@ -6,15 +6,21 @@ question, or has another form than an answer to that question has, is `Interfere
 
 import json
 import math
+import signal
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from spec.printable import printable
 from spec.runner.memory import FORMATS, ROOM, SIZE
 from spec.subject import Over
 
 DEEPEST, LONGEST, AXES, LARGEST = 8, 10_000, 16, 2**40
+FAR = 2**64  # the largest whole number that may be a value
 TEXT = 200  # letters
+TRUTHS = (type(None), bool)
+CODES = 256
+STAYS = ("CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "WINCH")  # signals that end nobody
+FATES = {*range(1 - signal.NSIG, CODES)} - {-signal.Signals[f"SIG{x}"] for x in STAYS}
 
 
 class Interfered(Over):
@@ -24,15 +30,29 @@ class Interfered(Over):
 def parsed(said: bytes, number: str) -> Mapping[str, Any]:
     """The answer to the question of this number. Raises Interfered."""
     try:
-        found = json.loads(said)
-    except ValueError:
+        found = json.loads(said, parse_constant=_no_number, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
         raise Interfered("sent something that is no answer") from None
     if not isinstance(found, dict):
         raise Interfered("sent something that is no answer")
-    if "died" in found and type(found["died"]) is int:
+    if found.keys() == {"died"}:
+        if type(found["died"]) is not int or found["died"] not in FATES:
+            raise Interfered("said that it ended as no process does")
         return found
-    if found.get("n") != number or len(found) != 2 or not {"ok", "no"} & found.keys():
+    if found.get("n") != number or found.keys() not in ({"n", "ok"}, {"n", "no"}):
         raise Interfered("sent an answer that nobody asked for")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A mapping of JSON, in which each name stands once. Raises ValueError."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
     return found
 
 
@@ -40,13 +60,28 @@ def text(x: Any) -> str:
     """A text that a runner sent, as one printable line. Raises Interfered."""
     if type(x) is not str:
         raise Interfered("sent something else in the place of a text")
-    return printable(x[:TEXT])
+    return printable(x[:TEXT])[:TEXT]
 
 
 def whole(x: Any, low: int, high: int) -> int:
     """A whole number that a runner sent. Raises Interfered: it lies outside of low … high."""
     if type(x) is not int or not low <= x <= high:
         raise Interfered(f"sent something else in the place of a number from {low} to {high}")
+    return x
+
+
+def numbered(x: Any) -> int:
+    """The number of an object of a runner. Raises Interfered: it is none."""
+    found = getattr(x, "_number", None)
+    if type(found) is not int:
+        raise Interfered("sent something else in the place of an object")
+    return found
+
+
+def truth(x: Any) -> bool:
+    """A truth value that a runner sent. Raises Interfered."""
+    if type(x) is not bool:
+        raise Interfered("sent something else in the place of a truth value")
     return x
 
 
@@ -61,9 +96,10 @@ def array(x: Any) -> Mapping[str, Any]:
     """The facts about an array in an answer. Raises Interfered."""
     told = fields(x, {"dtype", "shape", "device", "grad", "id", "at"})
     shape = told["shape"]
-    if not isinstance(shape, list) or len(shape) > AXES or told["grad"] not in (None, True, False):
+    if not isinstance(shape, list) or len(shape) > AXES or type(told["grad"]) not in TRUTHS:
         raise Interfered("sent an array of another form")
     sizes = tuple(whole(size, 0, LARGEST) for size in shape)
+    whole(math.prod(size or 1 for size in sizes), 0, LARGEST)
     checked: dict[str, Any] = {
         "dtype": text(told["dtype"]),
         "shape": sizes,
@@ -74,8 +110,17 @@ def array(x: Any) -> Mapping[str, Any]:
         if told["dtype"] not in FORMATS:
             raise Interfered("sent an array in no format")
         size = math.prod(sizes) * FORMATS[told["dtype"]].itemsize
-        checked["at"] = whole(told["at"], ROOM, SIZE - size)
+        checked["at"] = whole(told["at"], ROOM, SIZE)
+        if checked["at"] + size > SIZE:
+            raise Interfered("sent an array that lies outside of the block")
     return checked
+
+
+def finite(x: float) -> float:
+    """A number that is written as one. Raises Interfered: it is too large for that."""
+    if not math.isfinite(x):
+        raise Interfered("sent a number that is none")
+    return x
 
 
 def several(x: Any, depth: int) -> list[Any]:
@@ -93,8 +138,12 @@ def nothing(kind: str, what: Any) -> Any:
 
 def plain(x: Any, held: Callable[[str, Any], Any] = nothing, depth: int = 0) -> Any:
     """The value in an answer. held: what an array or an object becomes. Raises Interfered."""
-    if x is None or type(x) in (bool, int, float):
+    if type(x) in TRUTHS:
         return x
+    if type(x) is int:
+        return whole(x, -FAR, FAR)
+    if type(x) is float:
+        return finite(x)
     if type(x) is str:
         return text(x)
     if x == {}:
@@ -107,6 +156,8 @@ def plain(x: Any, held: Callable[[str, Any], Any] = nothing, depth: int = 0) -> 
             return float(what)
         case "d":
             pairs = [several(pair, depth) for pair in several(what, depth)]
+            if any(len(pair) != 2 for pair in pairs):
+                raise Interfered("sent an answer of another form")
             return {text(key): plain(y, held, depth + 1) for key, y in pairs}
         case "t" | "l":
             found = [plain(y, held, depth + 1) for y in several(what, depth)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spec.backends.memory import KEPT, Laid
+from spec.boundary.messages import Interfered, fields, numbered
 from spec.notation import Array
 from spec.runner.memory import FORMATS, strided
 
@@ -133,21 +134,33 @@ class Answer:
         return int(self.id)
 
     def now(self) -> Array:
-        """Its bytes as they are in the runner."""
-        found: Array = self.home.read(self.home.ask("fetch", of=self.id)).raw
-        return found
+        """Its bytes as they are in the runner.
+
+        Raises MemoryError: there are more than a block holds; Interfered.
+        """
+        found = self.home.read(self.home.ask("fetch", of=self.id))
+        form = self.dtype, self.shape
+        if not isinstance(found, Answer) or (found.dtype, found.shape) != form:
+            raise Interfered("sent another array than it had answered with")
+        if found.raw is None:
+            raise MemoryError(f"an array of {self.dtype} {self.shape} that cannot be sent")
+        return found.raw
 
     def numbers(self) -> Array:
         """Its numbers: at first those that came with it, then as they are in the runner.
 
-        Raises MemoryError: there are more than a block holds.
+        Raises MemoryError, Interfered: see `now`.
         """
         raw, self.raw = self.raw, None
-        if raw is None:
-            raw = self.home.read(self.home.ask("fetch", of=self.id)).raw
-        if raw is None:
-            raise MemoryError(f"an array of {self.dtype} {self.shape} that cannot be sent")
-        return decoded(raw, self.dtype)
+        return decoded(self.now() if raw is None else raw, self.dtype)
+
+    def astype(self, dtype: str) -> Any:
+        """The same array in another dtype, as its library makes it."""
+        name = "to" if self.home.chosen[0] == "torch" else "astype"
+        method = self.home.read(self.home.ask("get", of=self.id, name=name))
+        asked = {"of": numbered(method), "places": [{"dtype": dtype}], "words": {}}
+        told = self.home.ask("call", **asked, **self.home.mode)
+        return self.home.read(fields(told, {"is"})["is"], self.tape)
 
     def __deepcopy__(self, memo: Any) -> Answer:
         return self

@@ -10,6 +10,7 @@ import numpy as np
 
 from spec.backends.library import Library
 from spec.backends.memory import Laid
+from spec.boundary.messages import numbered, truth
 from spec.boundary.placed import Answer, Leaf, Placed, encoded
 from spec.notation import DTYPES
 
@@ -62,7 +63,7 @@ class Chance:
 
     def back(self, state: Any) -> None:
         """Give the library's own source the state that it had."""
-        self.target.ask("chance", how="back", of=state._number)
+        self.target.ask("chance", how="back", of=numbered(state))
 
     def start(self, seed: int) -> None:
         """Start the library's own source at a seed."""
@@ -119,4 +120,4 @@ def differentiate(
 def overlap(target: Any, x: Any, y: Any) -> bool:
     """Whether an array of a runner lies in the memory of another."""
     here = target.connection()
-    return bool(target.ask("overlap", **{"of": x.number(here), "with": y.number(here)}))
+    return truth(target.ask("overlap", **{"of": x.number(here), "with": y.number(here)}))

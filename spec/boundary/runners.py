@@ -133,12 +133,15 @@ class Connection:
         message |= {"new": self.new} if self.new else {}
         message |= {"free": self.free} if self.free else {}
         self.new, self.free = [], []
-        try:
+        with suppress(BrokenPipeError, ConnectionResetError):  # it ended; that was told before
             self.talk.send(json.dumps(message).encode())
+        try:
             said = self.talk.recv(LONGEST)
-        except OSError:
-            said = b""
-        found = parsed(said, number) if said else {"died": -signal.SIGKILL}
+        except ConnectionResetError:  # it ended before it read the question
+            said = self.talk.recv(LONGEST)
+        if not said:
+            raise Interfered("closed its connection to the judge")
+        found = parsed(said, number)
         if "died" in found:
             _like(found["died"])
         return found

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
-from spec.certification.target.ward import end_with_parent
+from spec.certification.target.ward import end_with_parent, signal_of
 
 ENDED = 3  # the exit code of a run that was cut off
 NOTICES = """
@@ -57,7 +57,7 @@ def apart(run: Callable[[], int]) -> int:
     if said:
         return int(said)
     code = os.waitstatus_to_exitcode(status)
-    how = f"died of {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    how = f"died of {signal_of(code)}" if code < 0 else f"ended with exit code {code}"
     print(f"error: the process of the tests {how} before they were done", file=sys.stderr)
     return ENDED
 

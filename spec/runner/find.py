@@ -15,12 +15,14 @@ from typing import Any
 
 from .errors import Absent
 from .inference import inferred
+from .objects import DEEPEST, FAR, LINE, kind_of
 from .parameters import bound, name_of, parameters_of
 
 OURS = ("spec", "attention_spec")  # the specification, in its repository and installed
 SPEC = Path(__file__).resolve().parents[1]
 OWN = {SPEC, SPEC.parent, SPEC.parent / "attention_spec"}
-PLAIN = (type(None), bool, int, float, str)
+PLAIN = (type(None), bool, int, float)
+FEW = 16  # of what a default holds
 
 
 class Hidden(MetaPathFinder):
@@ -71,16 +73,16 @@ def _from_file(place: str) -> ModuleType:
 def described(one: Any) -> dict[str, Any]:
     """The names of an object, its parameters, and the libraries it is written for."""
     return {
-        "name": name_of(one),
-        "qualname": str(getattr(one, "__qualname__", "")),
-        "module": str(getattr(one, "__module__", None) or ""),
+        "name": name_of(one)[:LINE],
+        "qualname": str(getattr(one, "__qualname__", ""))[:LINE],
+        "module": str(getattr(one, "__module__", None) or "")[:LINE],
         "kind": kind_of(one),
         "type": f"{type(one).__module__}.{type(one).__qualname__}",
         "parameters": listed(one) if callable(one) else "it is no function",
         "bound": bound(one),
         "traits": traits(one),
         "threads": len(os.listdir("/proc/self/task")) if sys.platform == "linux" else 0,
-        "line": ((getattr(one, "__doc__", None) or "").splitlines() or [""])[0],
+        "line": ((getattr(one, "__doc__", None) or "").splitlines() or [""])[0][:LINE],
         "libraries": inferred(one) if callable(one) else (),
     }
 
@@ -105,15 +107,6 @@ def traits(one: Any) -> list[str]:
     return ["called"] * called + ["autograd"] * autograd
 
 
-def kind_of(one: Any) -> str:
-    """Whether it is a class, a record of this project, callable, or none of these."""
-    if isinstance(one, type):
-        return "class"
-    if hasattr(one, "about") and hasattr(one, "functions"):
-        return "record"
-    return "callable" if callable(one) else "object"
-
-
 def listed(one: Any) -> list[dict[str, Any]] | str:
     """Its parameters as data; or, where it does not tell them, the reason."""
     try:
@@ -129,12 +122,14 @@ def _parameter(x: inspect.Parameter) -> dict[str, Any]:
     return told
 
 
-def default(x: Any) -> Any:
+def default(x: Any, depth: int = 0) -> Any:
     """The default of a parameter as a value of an answer (`objects`); {} for what has none."""
     if type(x) is float and not math.isfinite(x):
         return {"f": repr(x)}
-    if type(x) in PLAIN:
+    if type(x) is str:
+        return x[:LINE]
+    if type(x) in PLAIN and not (type(x) is int and abs(x) > FAR):
         return x
-    if type(x) in (tuple, list):
-        return {"t" if type(x) is tuple else "l": [default(y) for y in x]}
+    if type(x) in (tuple, list) and len(x) <= FEW and depth < DEEPEST:
+        return {"t" if type(x) is tuple else "l": [default(y, depth + 1) for y in x]}
     return {}

@@ -12,13 +12,14 @@ A value is JSON as it is (None, truth values, numbers, texts), or one of:
 import itertools
 import math
 import mmap
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from .find import kind_of
 from .memory import FORMATS, ROOM, SIZE, flat, strided
 
-PLAIN = (type(None), bool, int, str)
+PLAIN = (type(None), bool)
+FAR, LINE = 2**64, 200  # the largest whole number and the letters of a text that are written
+LONGEST, DEEPEST = 500, 6  # of what lists in an answer hold, all in all, and of lists in lists
 ALIGNED = 64  # bytes
 
 
@@ -31,7 +32,7 @@ class Objects:
         self.known: dict[int, Any] = {}
         self.buffers: dict[int, Any] = {}  # behind the arrays of the judge
         self.numbers = itertools.count(-1, -1)
-        self.next = ROOM
+        self.next, self.left = ROOM, LONGEST
 
     def put(self, told: Mapping[str, Any]) -> None:
         """Make an array that the judge has written into the block."""
@@ -64,16 +65,24 @@ class Objects:
         found = [self.read(x, instead) for x in what]
         return tuple(found) if kind == "t" else found
 
-    def written(self, x: Any) -> Any:
-        """An object as a value of an answer."""
+    def begin(self) -> None:
+        """From now on, write another answer."""
+        self.next, self.left = ROOM, LONGEST
+
+    def written(self, x: Any, depth: int = 0) -> Any:
+        """An object as a value of an answer; a list without end is an object like others."""
         if type(x) in PLAIN:
             return x
+        if type(x) is int and abs(x) <= FAR:
+            return x
+        if type(x) is str:
+            return x[:LINE]
         if type(x) is float:
             return x if math.isfinite(x) else {"f": repr(x)}
-        if isinstance(x, tuple | list):
-            return {"t" if isinstance(x, tuple) else "l": [self.written(y) for y in x]}
-        if isinstance(x, dict) and all(type(key) is str for key in x):
-            return {"d": [[key, self.written(y)] for key, y in x.items()]}
+        if isinstance(x, tuple | list) and self._ends(x, depth):
+            return {"t" if isinstance(x, tuple) else "l": [self.written(y, depth + 1) for y in x]}
+        if isinstance(x, dict) and all(type(key) is str for key in x) and self._ends(x, depth):
+            return {"d": [[key[:LINE], self.written(y, depth + 1)] for key, y in x.items()]}
         number = next(self.numbers)
         self.known[number] = x
         told = None if self.library is None else self.library.told(x)
@@ -82,6 +91,10 @@ class Objects:
             named = f"{kind.__module__}.{kind.__qualname__}"
             return {"o": {"id": number, "type": named, "kind": kind_of(x)}}
         return {"a": {**told, "id": number, "at": self.copied(x, told)}}
+
+    def _ends(self, x: Collection[Any], depth: int) -> bool:
+        self.left -= len(x)
+        return self.left >= 0 and depth < DEEPEST
 
     def copied(self, x: Any, told: Mapping[str, Any]) -> int | None:
         """Where in the block the numbers of an array were copied to; None if they have no place."""
@@ -101,3 +114,12 @@ class State:
 
     def __init__(self, held: Any) -> None:
         self.held = held
+
+
+def kind_of(one: Any) -> str:
+    """Whether it is a class, a record of this project, callable, or none of these."""
+    if isinstance(one, type):
+        return "class"
+    if hasattr(one, "about") and hasattr(one, "functions"):
+        return "record"
+    return "callable" if callable(one) else "object"

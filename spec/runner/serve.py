@@ -13,7 +13,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from .arrays import library
@@ -23,7 +23,7 @@ from .find import described, found, names_of
 from .gpu import at_work
 from .inference import NAMES as LIBRARIES
 from .layers import done, evaluated
-from .memory import ROOM, mapped
+from .memory import mapped
 from .objects import Objects, State
 from .origin import packages, source_of
 
@@ -41,10 +41,11 @@ def serve(talk: socket.socket, handle: int, prints: int, confine: Confine) -> No
     runner = Runner(Objects(mapped(handle)), confine)
     for one in (nothing, prints, handle):
         os.close(one)
-    while said := talk.recv(LONGEST):
-        told = json.loads(said)
-        answer = runner.answer(told)
-        talk.send(json.dumps({"n": told["n"], **answer}).encode())
+    with suppress(ConnectionError):
+        while said := talk.recv(LONGEST):
+            told = json.loads(said)
+            answer = runner.answer(told)
+            talk.send(json.dumps({"n": told["n"], **answer}).encode())
 
 
 class Runner:
@@ -55,7 +56,7 @@ class Runner:
 
     def answer(self, told: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a message, or the exception that was raised."""
-        self.objects.next = ROOM
+        self.objects.begin()
         try:
             for array in told.get("new", []):
                 self.objects.put(array)

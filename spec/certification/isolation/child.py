@@ -5,7 +5,6 @@ import json
 import os
 import queue
 import secrets
-import signal
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from spec.certification.isolation.printed import Reader
 from spec.certification.isolation.protocol import CAUSES, messages
 from spec.certification.judging.plan import How, Item
 from spec.certification.judging.verdict import ASKED
+from spec.certification.target.ward import signal_of
 from spec.notation import Grade
 
 # Who speaks, a child, a batch that is back (`away`) or nobody, and what a child says.
@@ -122,7 +122,7 @@ class Child:
             return f"no result after {time.monotonic() - self.since:.0f} s"
         code = self.process.wait()
         if code < 0:
-            return f"the process died of {signal.Signals(-code).name}"
+            return f"the process died of {signal_of(code)}"
         return f"the process ended with exit code {code}"
 
     def end(self) -> None:

@@ -195,7 +195,7 @@ def _imported(request: Request) -> Any:
     target = request.target
     try:
         return far(target) if request.isolation == "process" else resolved(target)
-    except Unsuitable:
+    except (Unsuitable, Interfered):
         raise
     except BaseException as error:  # an interrupt among them: nobody interrupts this process
         place, _, _ = target.rpartition(":")

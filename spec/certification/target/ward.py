@@ -91,12 +91,18 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGKILL)
 
 
+def signal_of(code: int) -> str:
+    """The signal that a process died of, by its exit code: not each has a name."""
+    names = {int(x): x.name for x in signal.Signals}
+    return names.get(-code, f"signal {-code}")
+
+
 def _fate(code: int) -> str:
     """How a call fails whose process ended with an exit code; it begins with a verb."""
     if code == -signal.SIGALRM:
         return NEVER
     if code < 0:
-        return f"the process dies of {signal.Signals(-code).name}"
+        return f"the process dies of {signal_of(code)}"
     return f"the process ends with exit code {code}"
 
 
