@@ -48,7 +48,7 @@ def cache(folder):
     yield from targets(folder, "kv_cache.py:Cache")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """Have each runner replaced after its first call, where it can be."""
     monkeypatch.setattr(runners, "CALLS", 1)
@@ -88,7 +88,7 @@ def pinned(target):
     return target._home.connection().pinned
 
 
-def test_a_runner_is_replaced_if_nobody_needs_what_it_holds(function, soon):
+def test_a_runner_is_replaced_if_nobody_needs_what_it_holds(function):
     target, library = function
     first = target._home.connection()
     first.most = 1
@@ -97,7 +97,7 @@ def test_a_runner_is_replaced_if_nobody_needs_what_it_holds(function, soon):
     assert target._home.connection() is not first
 
 
-def test_attributes_of_a_function_are_those_of_the_runner_that_is_there(function, soon):
+def test_attributes_of_a_function_are_those_of_the_runner_that_is_there(function):
     target, library = function
     log_sum = target.lse
     seen = set()
@@ -112,7 +112,7 @@ def test_attributes_of_a_function_are_those_of_the_runner_that_is_there(function
         _ = target.backward
 
 
-def test_an_answer_that_is_still_held_keeps_its_runner(function, soon):
+def test_an_answer_that_is_still_held_keeps_its_runner(function):
     target, library = function
     out = target(*arrays(library, 1, 2, 3))
     here = target._home.connection()
@@ -124,7 +124,7 @@ def test_an_answer_that_is_still_held_keeps_its_runner(function, soon):
     assert target._home.connection() is not here
 
 
-def test_the_state_of_a_cache_is_not_lost(cache, soon):
+def test_the_state_of_a_cache_is_not_lost(cache):
     target, library = cache
     made = target(1, 1, 4, 4, Format("float32"))
     here = target._home.connection()
