@@ -72,16 +72,16 @@ def listed(words: Sequence[str]) -> str:
 
 
 def note(target: str, description: str | None) -> str:
-    """The verdicts on a target, or its description, in a line; "" if none is known.
+    """The recorded verdicts on a target in a line; "" if there are none.
 
     description: the one that it was tested with.
     """
     same = [x for x in recorded() if x.place == target]
     found = [x for x in same if x.description == (description or "")]
-    if found:
-        line = f"recorded in the ledger with {found[0].library} {found[0].version}: "
-        return line + (_in_short(found[0]) if len(found) == 1 else _in_turn(found))
-    return "" if description else described(target)
+    if not found:
+        return ""
+    line = f"recorded in the ledger with {found[0].library} {found[0].version}: "
+    return line + (_in_short(found[0]) if len(found) == 1 else _in_turn(found))
 
 
 def _in_short(row: Recorded) -> str:
