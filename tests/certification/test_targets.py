@@ -42,8 +42,8 @@ def test_the_command_lists_targets_descriptions_versions_and_verdicts():
     lines = done.stdout.splitlines()
     assert "transformers 5.24.0" in lines
     (line,) = [x for x in lines if f" {LLAMA} " in x]
-    assert line.startswith("  not certified, for 1 cause  ")
-    assert "--description transformers/llama" in line
+    assert line.startswith("  not certified, for 1 cause, in float64 only  ")
+    assert f" layer      {LLAMA} --description transformers/llama --convention " in line
     assert any(x.split()[-1] == MULTIHEAD for x in lines)
     assert any("spec.adapters.flax_layers:Linen" in x for x in lines)
     assert all(f"--description {name}" in done.stdout for name in shipped())
@@ -144,16 +144,16 @@ def test_a_note_has_the_options_that_the_verdict_is_about(rows):
 
 def test_a_table_has_a_heading_for_each_library_and_arguments_of_certify(rows):
     rows(
-        {"description": "library/layer", "options": "--dtype float32"},
+        {"description": "library/layer", "options": "--where x", "kind": "layer"},
         {"target": "library:f", "verdict": "incomplete"},
         {"library": "other"},
     )
     assert recorded.listed(()).splitlines() == [
         "library 1.2",
-        "  certified   library.layers:Attention --description library/layer --dtype float32",
-        "  incomplete  library:f",
+        "  certified   layer      library.layers:Attention --description library/layer --where x",
+        "  incomplete  attention  library:f",
         "other 1.2",
-        "  certified   library.layers:Attention",
+        "  certified   attention  library.layers:Attention",
     ]
     with pytest.raises(Unsuitable, match="no target has 'x y'"):
         recorded.listed(("x", "y"))
