@@ -144,13 +144,13 @@ def test_a_note_has_the_options_that_the_verdict_is_about(rows):
 
 def test_a_table_has_a_heading_for_each_library_and_arguments_of_certify(rows):
     rows(
-        {"description": "library/layer", "options": "--where x", "kind": "layer"},
+        {"description": "library/layer", "options": "--seed 1", "kind": "layer"},
         {"target": "library:f", "verdict": "incomplete"},
         {"library": "other"},
     )
     assert recorded.listed(()).splitlines() == [
         "library 1.2",
-        "  certified   layer      library.layers:Attention --description library/layer --where x",
+        "  certified   layer      library.layers:Attention --description library/layer --seed 1",
         "  incomplete  attention  library:f",
         "other 1.2",
         "  certified   attention  library.layers:Attention",
