@@ -20,7 +20,7 @@ class Said(NamedTuple):
 
 
 RECOMMENDED = " (recommended only)"
-RAISED = "the target raised in {}"
+UNSUPPORTED = "{} unsupported (raises an exception)"  # which is no failure
 SAID = {
     "violated": Said("failed", "{} fails", "{} fail"),
     "violated should": Said(
@@ -31,7 +31,9 @@ SAID = {
     ),
     "deviates": Said("known", "{} is known to fail", "{} known to fail", "deviations"),
     "crashed": Said("crashed", "{} crashed", "{} crashed"),
-    "refused": Said("raised", RAISED, RAISED, "the target raised an exception"),
+    "refused": Said(
+        "raised", UNSUPPORTED, UNSUPPORTED, "unsupported, as the target raises an exception"
+    ),
     "blocked": Said("not run", "{} was not run", "{} not run"),
 }
 IN_WORDS = {  # outcomes, wherever people read them; JSON has the names
