@@ -25,6 +25,7 @@ SHARED = pytest.StashKey[str]()  # a folder in which workers of pytest-xdist say
 MARK = "attention-spec"  # the property of a failing clause, with its name
 UNTESTED = pytest.StashKey[list[str]]()  # a line for each target
 TOLD = f"{MARK} failure"  # the property with its counterexample
+MANY = "failing clauses"  # as pytest counts them in its last line
 APART = pytest.StashKey[bool]()  # this is the process in which tests are run
 
 
@@ -76,9 +77,8 @@ def pytest_collection(session: pytest.Session) -> bool | None:
     named = [word for word in config.args if word.startswith(f"{target}::")]
     found = session.genitems(clauses)
     session.items = [item for item in found if not named or item.nodeid in named]
-    hook = config.hook
-    hook.pytest_collection_modifyitems(session=session, config=config, items=session.items)
-    hook.pytest_collection_finish(session=session)
+    config.hook.pytest_collection_modifyitems(session=session, config=config, items=session.items)
+    config.hook.pytest_collection_finish(session=session)
     session.testscollected = len(session.items)
     return True
 
@@ -102,7 +102,7 @@ def pytest_report_teststatus(report: Any, config: pytest.Config) -> tuple[str, s
     """Count a failing clause apart from other failures; -v prints each in full, as pytest does."""
     names = [name for name, _ in getattr(report, "user_properties", ())]
     counts = MARK in names and report.when == "call" and config.get_verbosity() <= 0
-    return ("failing clauses", "F", "FAILED") if counts else None
+    return (MANY, "F", "FAILED") if counts else None
 
 
 @pytest.hookimpl(trylast=True)
@@ -164,6 +164,9 @@ def pytest_testnodedown(node: Any, error: Any) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print what was not tested, and why clauses fail, once."""
+    if len((stats := terminalreporter.stats).get(MANY, ())) == 1:
+        stats[MANY[:-1]] = stats.pop(MANY)
+        terminalreporter._known_types = None  # pytest lists the categories again
     if lines := config.stash.get(UNTESTED, []):
         terminalreporter.section("what was not tested")
         for line in lines:
@@ -183,9 +186,8 @@ def _run_of(item: pytest.Item) -> Any:
 
 def pytest_report_collectionfinish(items: list[pytest.Item]) -> list[str]:
     """The conventions that hold because the target says so: as a certificate begins."""
-    found = [item.run.examiner.raw.declares for item in items if isinstance(item, Clause)]
-    declares = found[0] if found else {}
-    said = ", ".join(f"{name}={value}" for name, value in declares.items())
+    found = (item.run.examiner.raw.declares for item in items if isinstance(item, Clause))
+    said = ", ".join(f"{name}={value}" for name, value in next(found, {}).items())
     return [f"under conventions it declares itself: {said}"] * bool(said)
 
 

@@ -10,6 +10,8 @@ from configparser import ConfigParser
 from dataclasses import replace
 from pathlib import Path
 
+from spec.certification.ledger.certificate import Certificate
+from spec.certification.ledger.findings import blocks
 from spec.certification.ledger.text import in_short
 from spec.certification.ledgers import Entry, entries
 from spec.certification.target.recorded import FILE
@@ -41,9 +43,18 @@ def row(one: Entry) -> dict[str, str]:
         "options": options.strip(),
         "library": one.library,
         "version": certificate.versions.get(one.library) or pinned(one),
-        "verdict": in_short(replace(certificate, where="")),
+        "kind": certificate.about,
+        "verdict": in_short(replace(certificate, where="")) + alone(certificate),
         "region": region.sentence if region.passed and not certificate.passed else "",
     }
+
+
+def alone(certificate: Certificate) -> str:
+    """The only format in which clauses fail, if they pass in another one; else ""."""
+    wrong = {v.dtype for v in certificate.failures if blocks(v)}
+    wrong |= {v.dtype for v in certificate.verdicts if v.outcome in ("crashed", "blocked")}
+    held = {v.dtype for v in certificate.verdicts if v.outcome == "holds"}
+    return f", in {wrong.pop()} only" if len(wrong) == 1 and held - wrong else ""
 
 
 def pinned(one: Entry) -> str:

@@ -57,7 +57,7 @@ def assert_attention(
     have for them (attn_mask or mask, is_causal, ...). conventions: choices by name, as {"causal":
     "bottom-right"}; those of `ANSWERED`. key_padding_mask: booleans (B, M), True for padding, as in
     PyTorch; alone, or in addition to a mask. If another convention, causality or scale, or the
-    opposite padding, would make `out` correct, a note of the error says so.
+    opposite padding, would make `out` correct, the error begins with it.
     Raises TypeError: an unknown or repeated option, an argument that is not an array, causality
     that is not True or False. Raises ValueError: an option or a convention that has no such value,
     or shapes that do not fit together.
@@ -83,14 +83,14 @@ def assert_attention(
     try:
         _holds(got, padded, chosen)
     except Violation as violation:
-        wrong = _counted(violation)
-        for advice in _right_with(got, padded, chosen):
-            wrong.add_note(advice)
+        right = [*_right_with(got, padded, chosen)]
         if padding is not None and _right(got, _padded(problem, ~padding), chosen):
-            wrong.add_note("would be correct with key_padding_mask=~key_padding_mask")
+            right.append("key_padding_mask=~key_padding_mask")
+        advice = f"correct with {', or with '.join(right)}; otherwise " if right else ""
+        wrong = f"{advice}{_counted(violation)}"
     else:
         return
-    raise wrong
+    raise AssertionError(wrong)  # pytest's line of a test shows its class, and 30 letters of it
 
 
 def _padding(x: Any, problem: Problem) -> Array:
@@ -112,13 +112,12 @@ def _padded(problem: Problem, padding: Array) -> Problem:
     return problem.but(mask=mask & seen if mask.dtype == bool else np.where(seen, mask, -np.inf))
 
 
-def _counted(violation: Violation) -> Violation:
-    """The same, in how many elements it is; itself where not even the shape is right."""
+def _counted(violation: Violation) -> str:
+    """In how many elements the output is wrong, and the worst; or that its shape is wrong."""
     if not violation.compared:
-        return violation
+        return str(violation)
     inside = near(*map(np.asarray, violation.compared))
-    count = f"{(~inside).sum()} of {inside.size} elements are wrong; the worst is {violation}"
-    return Violation(count, violation.place, violation.compared)
+    return f"{(~inside).sum()} of {inside.size} elements are wrong; the worst is {violation}"
 
 
 def _holds(got: Array, problem: Problem, chosen: Mapping[str, str]) -> None:
@@ -132,7 +131,7 @@ def _holds(got: Array, problem: Problem, chosen: Mapping[str, str]) -> None:
 
 
 def _right_with(got: Array, problem: Problem, chosen: Mapping[str, str]) -> Iterator[str]:
-    """A line for each single change that would make the output correct; else for pairs.
+    """Each single change that would make the output correct, as an argument; else pairs.
 
     Of two changes, one is about the rows of fully masked queries.
     """
@@ -144,8 +143,7 @@ def _right_with(got: Array, problem: Problem, chosen: Mapping[str, str]) -> Iter
     }
     found = [_as_written(x) for x in single if _right(got, problem, {**chosen, **x})]
     found += [w for w, x in options.items() if _right(got, problem.but(**x), chosen)]
-    found = found or [_as_written(x) for x in pairs if _right(got, problem, {**chosen, **x})]
-    yield from (f"would be correct with {x}" for x in found)
+    yield from found or [_as_written(x) for x in pairs if _right(got, problem, {**chosen, **x})]
 
 
 def _others(names: Iterable[str], chosen: Mapping[str, str]) -> Iterator[dict[str, str]]:

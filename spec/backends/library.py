@@ -115,6 +115,11 @@ class Elsewhere:
 INDENT = "\n    "  # before each line of a file that an error proposes
 
 
+def description_file(name: str) -> str:
+    """The file that a person is advised to write for a class of this name: `mylayer.toml`."""
+    return f"{name.rpartition('.')[2].lower()}.toml"
+
+
 class Unsuitable(Exception):
     """A target that cannot be judged as it stands; the message is one line that says why.
 

@@ -18,7 +18,7 @@ from spec.certification.judging.plan import granted
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.causes import causes, counterexamples
 from spec.certification.ledger.certificate import Certificate
-from spec.certification.ledger.junit import OWN, why
+from spec.certification.ledger.junit import OWN, SKIPPED, why
 from spec.certification.ledger.remarks import first, violated
 from spec.certification.ledger.untested import in_a_line
 from spec.certification.options import Parser, add_options, asked
@@ -74,25 +74,33 @@ class Run:
     def __call__(self, shortened: Callable[[str], str] = _first) -> None:
         """Run the clause as a test; failures that are declared or only recommended are expected.
 
+        It is skipped if the target raises an exception on all of its problems.
         shortened: makes the line that pytest shows for such a failure from its full text. Raises
         AssertionError if a required clause fails.
         """
         __tracebackhide__ = True
-        told = self.failure()
-        if told is None:
-            return
-        if self.known or self.force == "should":
+        verdict = self.verdict()
+        if (told := _told(verdict)) is not None:
+            if self.known or self.force == "should":
+                import pytest
+
+                pytest.xfail(self.known or f"recommended only: {shortened(told)}")
+            raise AssertionError(told)
+        if verdict.outcome == "refused":  # on all of its problems: nothing was compared
             import pytest
 
-            pytest.xfail(self.known or f"recommended only: {shortened(told)}")
-        raise AssertionError(told)
+            pytest.skip(f"{SKIPPED['refused']}{_first(all_printable(verdict).message)}")
 
     def failure(self) -> str | None:
-        """The failure of the clause, first in a line, then in full; None if it passes."""
+        """The failure of the clause, first in a line, then in full; None if there is none."""
+        return _told(self.verdict())
+
+    def verdict(self) -> Verdict:
+        """The verdict on the clause; in 16 bits with the rounding model that A1 needs."""
         verdict = examined(self.examiner, self.number, self.dtype, "strict")
         if verdict.outcome == "violated" and self.dtype in HALF:
             verdict = examined(self.examiner, self.number, self.dtype, self._granted())
-        return _told(verdict) if verdict.outcome in ("violated", "crashed") else None
+        return verdict
 
     def _granted(self) -> Grade:
         """The rounding model that the definition needs, as other tests are not known here."""
@@ -103,7 +111,10 @@ class Run:
         return granted([verdict]).get(self.dtype, "strict")
 
 
-def _told(verdict: Verdict) -> str:
+def _told(verdict: Verdict) -> str | None:
+    """The failure that a verdict is about, first in a line, then in full; None if it is none."""
+    if verdict.outcome not in ("violated", "crashed"):
+        return None
     verdict = all_printable(verdict)
     example = verdict.counterexample
     lines = [f"{verdict.clause} {verdict.name}, {verdict.dtype}: {verdict.message}"]
@@ -167,7 +178,7 @@ def explained(failed: Mapping[str, Run], in_python: bool = True) -> tuple[str, d
     parts, tests = list[str](), dict[str, str]()
     for runs_of_it in by_target.values():
         found = _judged([*runs_of_it.values()])
-        parts.append("\n".join(_said(found)))
+        parts.append("\n".join(_said(found, [*runs_of_it.values()])))
         verdicts = {(v.clause, v.dtype): v for v in found.verdicts if v.outcome == "violated"}
         for name, run in runs_of_it.items():
             if verdict := verdicts.get((run.number, run.dtype)):
@@ -191,12 +202,21 @@ def _judged(failed: Sequence[Run]) -> Certificate:
     return judged_here(failed[0].target, asked)
 
 
-def _said(found: Certificate) -> Iterator[str]:
+def _said(found: Certificate, failed: Sequence[Run]) -> Iterator[str]:
     """Yield the lines about one target: its causes, and the smallest example of each."""
     count = len(found.causes)
-    yield f"{found.name}: {count or 'no'} cause{'s' * (count != 1)} found"
+    yield f"{found.name}: {count or 'no'} cause{'s' * (count != 1)} found{_counted(failed)}"
     yield from (part for part in (first(found), *causes(found)) if part)
     if found.causes:
         yield from counterexamples(found)
     else:
         yield from violated(found, "-v prints all failures")
+
+
+def _counted(failed: Sequence[Run]) -> str:
+    """Why more tests fail than a certificate counts clauses; "" if there are as many."""
+    clauses = len({run.number for run in failed})
+    if len(failed) == clauses:
+        return ""
+    words = f"{clauses} clause{'s' * (clauses != 1)}"
+    return f"; {len(failed)} tests fail, of {words}: a clause is a test in each format"

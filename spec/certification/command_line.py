@@ -104,6 +104,9 @@ def _certify(options: argparse.Namespace) -> int:
 
 
 def _certify_one(name: str, request: Request, options: argparse.Namespace, results: Results) -> int:
+    known = recorded.note(request.target, request.description)  # no finding of this run
+    if known:  # first: who has a slow target need not wait for it
+        show(f"note: {known}", sys.stderr)
     with results.of(name):
         certificate = certified(request, sys.stderr, options.json)
     results.found[name] = certificate
@@ -113,8 +116,8 @@ def _certify_one(name: str, request: Request, options: argparse.Namespace, resul
         kept(options.html, certificate_page(certificate, resolved(request.specification)))
     if options.report:
         save_report(certificate, Path(options.report))
-    if known := recorded.note(request.target, request.description):  # no finding of its own
-        show(f"note: {known}", sys.stderr)
+    if not (known or request.description) and (ours := recorded.described(request.target)):
+        show(f"note: {ours}", sys.stderr)
     show(str(certificate))
     return certificate.exit_code
 

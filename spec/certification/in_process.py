@@ -4,14 +4,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed, to_explain
+from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed, to_explain, unknown_causes
 from spec.certification.diagnosing.raising import Raising
 from spec.certification.judging.edition import hashes
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.judging import parts
 from spec.certification.judging.plan import Plan, granted
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import Verdict
+from spec.certification.judging.verdict import SPENT, Verdict
 from spec.certification.ledger.certificate import Certificate, certificate
 from spec.certification.settings import Request
 from spec.certification.target.loading import Target
@@ -41,7 +41,7 @@ def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Surve
     plan = Plan.of(survey.items, request, examiner.clauses)
     while plan.go_on():
         if request.budget is not None and time.perf_counter() - start > request.budget:
-            plan.stop(f"the budget of {request.budget:g} s was spent")
+            plan.stop(SPENT.format(request.budget))
             break
         number, dtype = item = plan.waiting[0]
         how = plan.begin(item)
@@ -50,7 +50,9 @@ def _in_process(examiner: Examiner, survey: Survey, start: float) -> tuple[Surve
         else:
             plan.note(raising.said(examiner.verdict(number, dtype, *how)[0]))
         notes += examiner.witness.changed(f"while {number} was run", dtype)
-    return replace(survey, notes=(*survey.notes, *notes)), plan.all(examiner.clauses)
+    verdicts = plan.all(examiner.clauses)
+    notes += unknown_causes(survey, verdicts, plan.reason, Diagnosis())
+    return replace(survey, notes=(*survey.notes, *notes)), verdicts
 
 
 def _diagnosed(examiner: Examiner, survey: Survey, verdicts: Sequence[Verdict]) -> Diagnosis:

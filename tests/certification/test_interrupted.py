@@ -26,10 +26,10 @@ def attend(query, key, value):
 """
 
 
-@pytest.fixture
-def hanging(tmp_path):
-    """A run that hangs in a clause, in a session of its own."""
-    (tmp_path / "mine.py").write_text(HANGS)
+@pytest.fixture(params=["right(query"])
+def hanging(tmp_path, request):
+    """A run that hangs in a clause, in a session of its own. param: what it returns before."""
+    (tmp_path / "mine.py").write_text(HANGS.replace("right(query", request.param))
     command = [sys.executable, "-m", "spec", "certify", "mine.py:attend", *FEW]
     process = subprocess.Popen(
         [*command, "--clause", "S1,V2", "--json", "c.json", "--report", "report"],
@@ -73,6 +73,16 @@ def test_who_is_interrupted_prints_the_certificate_of_what_was_judged(number, ha
     assert found["ledger"]["crashed"] == found["ledger"]["violated"] == 0
     assert sum(found["ledger"].values()) == len(found["verdicts"])
     assert gone(hanging.pid)
+
+
+@pytest.mark.parametrize("hanging", ["2 * right(query"], indirect=True)
+def test_a_run_that_is_stopped_early_says_how_to_get_causes(hanging):
+    time.sleep(1.0)  # clauses may be run two at a time: the other one fails meanwhile
+    os.killpg(hanging.pid, signal.SIGINT)
+    out, _ = hanging.communicate(timeout=30)
+    told = " ".join(out.split())
+    said = "no causes are known, as the run was stopped (interrupted): for causes, let the run end"
+    assert f"{said}, or test a clause that fails alone (--clause " in told, out
 
 
 def test_who_is_killed_leaves_a_certificate_and_no_process(hanging, tmp_path):

@@ -85,6 +85,14 @@ def test_a_target_in_the_file_of_its_own_tests_is_named_by_a_string(tmp_path: Pa
     explained(pytest_of(tmp_path), 'conventions={"causal": "bottom-right"}')
 
 
+def test_one_failing_clause_and_one_that_raises_are_counted_as_such(tmp_path: Path) -> None:
+    refusing = KERNEL.replace("    return e", "    assert M > 0\n    return e")
+    few = ("--profile", "quick", "--dtype", "float32", "--clause", "A1,T8", "-rs")
+    lines = pytest_of(tmp_path, "--implementation", "kernel.py:attend", *few, kernel=refusing)
+    assert any("skipped" in x.lower() and "raises an exception: " in x for x in lines)
+    assert lines[-1].startswith("1 skipped, 1 failing clause in ")
+
+
 @pytest.mark.parametrize("words", [(), ("-v",)])
 def test_what_passes_is_not_explained_but_what_was_not_tested_is(
     tmp_path: Path, words: tuple[str, ...]

@@ -54,14 +54,16 @@ def stand_in(folder: Path, target: str, text: str = CLASS) -> None:
         ),
         (
             "transformers.models.new.modeling_new:NewAttention",
-            "this package has no description of NewAttention: write one, --description FILE, as in "
+            "this package has no description of NewAttention: write one, --description "
+            "newattention.toml, as in "
             "docs/layer.md; `python -m spec targets transformers` lists those of other layers "
             "(NewAttention could not be called: AttributeError: ",
         ),
         (
             "torch_mine:Attention",
             "Attention could not be called: AttributeError: 'int' object has no attribute "
-            "'hidden_size'; if its parameters have other names, describe it: --description FILE ",
+            "'hidden_size'; if its parameters have other names, describe it: --description "
+            "attention.toml ",
         ),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 
 from spec import certify
 from spec.backends import Unsuitable
+from spec.certification import command_line
 from spec.certification.target import recorded
 from spec.layer.plug.shipped import shipped
 from tests.shell import FEW, run
@@ -41,8 +42,8 @@ def test_the_command_lists_targets_descriptions_versions_and_verdicts():
     lines = done.stdout.splitlines()
     assert "transformers 5.24.0" in lines
     (line,) = [x for x in lines if f" {LLAMA} " in x]
-    assert line.startswith("  not certified, for 1 cause  ")
-    assert "--description transformers/llama" in line
+    assert line.startswith("  not certified, for 1 cause, in float64 only  ")
+    assert f" layer      {LLAMA} --description transformers/llama --convention " in line
     assert any(x.split()[-1] == MULTIHEAD for x in lines)
     assert any("spec.adapters.flax_layers:Linen" in x for x in lines)
     assert all(f"--description {name}" in done.stdout for name in shipped())
@@ -71,6 +72,18 @@ def test_a_certificate_of_a_recorded_target_says_so_beside_it():
     assert "recorded in the ledger" not in done.stdout
 
 
+def test_what_is_recorded_is_printed_before_the_target_is_tested(rows, monkeypatch, capsys):
+    rows({})
+
+    def certified(*_):
+        raise Unsuitable("testing has begun")
+
+    monkeypatch.setattr(command_line, "certified", certified)
+    assert command_line.main(["certify", ROW["target"]]) == 2
+    told = "note: recorded in the ledger with library 1.2: certified"
+    assert capsys.readouterr().err.splitlines() == [told, "error: testing has begun"]
+
+
 @pytest.mark.torch
 def test_a_layer_that_needs_a_description_of_this_package_is_told_which():
     done = run("certify", "spec.adapters.torch_layers:Encoder", *FEW)
@@ -96,7 +109,8 @@ def test_a_note_is_about_the_target_with_the_same_description(rows):
     assert recorded.note("library.layers:Attention", "library/layer") == f"{said}certified"
     assert recorded.note("spec.adapters.x:y", None) == f"{said}not certified"
     ours = "described in this package: --description library/layer"
-    assert recorded.note("library.layers:Attention", None) == ours
+    assert recorded.described("library.layers:Attention") == ours
+    assert recorded.note("library.layers:Attention", None) == ""
     assert recorded.note("library.layers:Attention", "mine.toml") == ""
     assert recorded.note("library.layers:Other", None) == ""
 
@@ -130,16 +144,16 @@ def test_a_note_has_the_options_that_the_verdict_is_about(rows):
 
 def test_a_table_has_a_heading_for_each_library_and_arguments_of_certify(rows):
     rows(
-        {"description": "library/layer", "options": "--dtype float32"},
+        {"description": "library/layer", "options": "--seed 1", "kind": "layer"},
         {"target": "library:f", "verdict": "incomplete"},
         {"library": "other"},
     )
     assert recorded.listed(()).splitlines() == [
         "library 1.2",
-        "  certified   library.layers:Attention --description library/layer --dtype float32",
-        "  incomplete  library:f",
+        "  certified   layer      library.layers:Attention --description library/layer --seed 1",
+        "  incomplete  attention  library:f",
         "other 1.2",
-        "  certified   library.layers:Attention",
+        "  certified   attention  library.layers:Attention",
     ]
     with pytest.raises(Unsuitable, match="no target has 'x y'"):
         recorded.listed(("x", "y"))

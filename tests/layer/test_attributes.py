@@ -86,7 +86,7 @@ NAMES = {
 def written(folder: Path) -> list[str]:
     """The guide's layer and its description in a folder, and the command for them."""
     (start,) = (x for x in GUIDE.split("\n## ") if x.startswith("A NumPy layer without"))
-    for kind, name in (("python", "mine.py"), ("toml", "mine.toml")):
+    for kind, name in (("python", "mine.py"), ("toml", "multiheadattention.toml")):
         (text,) = re.findall(rf"```{kind}\n(# {name}\n.*?)```", start, re.DOTALL)
         (folder / name).write_text(text)
     (command,) = re.findall(r"```\nattention-spec (.*)\n```", start)
@@ -107,7 +107,8 @@ def test_without_a_description_the_error_proposes_it(imports: str, tmp_path: Pat
     done = run(command, target, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     said, *lines = done.stderr.replace("    ", "").splitlines()
-    assert said.endswith("; save these lines as layer.toml, and add --description layer.toml:")
+    file = "multiheadattention.toml"
+    assert said.endswith(f"; save these lines as {file}, and add --description {file}:")
     assert [x.partition("  #")[0] for x in lines] == [
         "inputs = 1",
         "[names]",
@@ -119,8 +120,8 @@ def test_without_a_description_the_error_proposes_it(imports: str, tmp_path: Pat
 
 def test_a_matrix_that_is_described_the_wrong_way_round_is_a_cause(tmp_path: Path) -> None:
     words = written(tmp_path)
-    text = (tmp_path / "mine.toml").read_text()
-    (tmp_path / "mine.toml").write_text(text.replace("W_o (in, out)", "W_o"))
+    text = (tmp_path / "multiheadattention.toml").read_text()
+    (tmp_path / "multiheadattention.toml").write_text(text.replace("W_o (in, out)", "W_o"))
     done = run(*words, "--profile", "quick", "--dtype", "float32", "--clause", "L1", cwd=tmp_path)
     assert done.returncode == 1
     said = " ".join(done.stdout.split())

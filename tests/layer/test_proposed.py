@@ -165,5 +165,24 @@ def test_a_layer_that_is_always_causal_is_proposed_as_one(tmp_path: Path) -> Non
 def test_nothing_is_proposed_where_names_and_shapes_do_not_say_it(
     there: dict[str, tuple[int, ...]],
 ) -> None:
-    wrapped = SimpleNamespace(told=Description())
-    assert instead(wrapped, None, there, core("float32")) == ""
+    wrapped = SimpleNamespace(told=Description(), build=Description)
+    said = instead(wrapped, None, there, core("float32"), "what is wrong")
+    assert said.endswith("what is wrong" if "in_proj_weight" in there else "; what is wrong")
+    assert "save these lines" not in said
+
+
+def test_the_error_says_first_which_parameters_cannot_be_matched_and_what_to_write(
+    tmp_path: Path,
+) -> None:
+    other = LAYER.replace("        MADE\n", LINEAR)
+    for letter, name in zip("qkv", ("first", "second", "third"), strict=True):
+        other = other.replace(f"self.w{letter}", f"self.{name}")
+    (tmp_path / "torch_layers.py").write_text(other)
+    done = run("certify", "torch_layers.py:Layer", *FEW, cwd=tmp_path)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    said = done.stderr.removeprefix("error: Layer cannot be tested as a layer: ")
+    assert said.startswith(
+        "no names say which of its parameters are W_q, W_k, W_v: it has first.weight (6, 6), "
+    )
+    lines = 'write lines such as "first.weight" = "W_q" under [names] in layer.toml, and add '
+    assert f"; {lines}--description layer.toml (docs/layer.md); state_dict has no 'in_" in said

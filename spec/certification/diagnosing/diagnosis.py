@@ -22,7 +22,7 @@ from spec.certification.judging.cause import Cause, Heard, Region
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.plan import Item
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import ITSELF, Verdict
+from spec.certification.judging.verdict import INTERRUPTED, ITSELF, SPENT, Verdict
 from spec.certification.settings import Request
 from spec.certification.target.loading import resolved
 from spec.kinds import kind_of
@@ -88,6 +88,21 @@ def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) ->
         return []
     items = ((v.clause, v.dtype) for v in found)
     return sorted(items, key=lambda item: (places[item[0]], DTYPES.index(item[1])))
+
+
+def unknown_causes(
+    survey: Survey, verdicts: Sequence[Verdict], why: str, found: Diagnosis
+) -> list[str]:
+    """A note that causes are not known, if a person or the budget stopped the run too early.
+
+    why: the reason why the run was stopped, if it was.
+    """
+    fails = (v for v in verdicts if v.outcome in ("violated", "crashed") and v.force == "must")
+    first = next((v.clause for v in fails if v.clause not in survey.deviations), "")
+    early = why == INTERRUPTED or why.startswith(SPENT.partition("{")[0])
+    said = f"no causes are known, as the run was stopped ({why}): for causes, let the run end"
+    ways = f"{said}, or test a clause that fails alone (--clause {first})"
+    return [ways] * bool(first and early and not found.causes)
 
 
 def diagnosed(

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.certification.diagnosing.diagnosis import Diagnosis, to_explain
+from spec.certification.diagnosing.diagnosis import Diagnosis, to_explain, unknown_causes
 from spec.certification.isolation.away import Away, Batch
 from spec.certification.isolation.child import Child
 from spec.certification.isolation.crew import Crew
@@ -32,7 +32,7 @@ from spec.certification.isolation.workbench import Workbench
 from spec.certification.judging.edition import identified
 from spec.certification.judging.plan import Plan, granted
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import INTERRUPTED, Verdict
+from spec.certification.judging.verdict import INTERRUPTED, SPENT, Verdict
 from spec.certification.judging.witness import distinct
 from spec.certification.settings import Request, selected
 from spec.clause import Clause
@@ -88,13 +88,14 @@ class Supervisor:
     def found(self) -> tuple[Survey, list[Verdict], Mapping[str, float], Diagnosis]:
         """The survey, a verdict on each item, the seconds by part, and the diagnosis."""
         assert self.survey is not None
-        notes = [*self.survey.notes, *distinct(self.bench.notes)]
+        survey = replace(self.survey, versions={**self.survey.versions, **self.hashes})
+        notes = [*survey.notes, *distinct(self.bench.notes)]
         notes += [] if self.away is None else self.away.notes
         notes += [self.printed.note] * bool(self.printed.count)
         spent = {"total": time.monotonic() - self.start, **self.crew.spent}
-        versions = {**self.survey.versions, **self.hashes}
-        survey = replace(self.survey, notes=(*notes,), versions=versions)
-        return survey, self.bench.plan.all(self.clauses), spent, self.diagnosis
+        verdicts = self.bench.plan.all(self.clauses)
+        notes += unknown_causes(survey, verdicts, self.bench.plan.reason, self.diagnosis)
+        return replace(survey, notes=(*notes,)), verdicts, spent, self.diagnosis
 
     @property
     def _elsewhere(self) -> int:
@@ -189,9 +190,8 @@ class Supervisor:
         self.explained, verdicts = True, self.bench.plan.all(self.clauses)
         failing = to_explain(self.request, self.survey, verdicts)
         if failing:
-            known = self.bench.lost, self.bench.probed
-            dies = bool(self.bench.lost or self.bench.crashes)
-            self.crew.explain(*known, failing, granted(verdicts), dies)
+            lost, dies = self.bench.lost, bool(self.bench.lost or self.bench.crashes)
+            self.crew.explain(lost, self.bench.probed, failing, granted(verdicts), dies)
         return bool(failing)
 
     def _end(self) -> None:
@@ -242,7 +242,7 @@ class Supervisor:
     def _overdue(self) -> None:
         budget = self.request.budget
         if budget is not None and time.monotonic() >= self.start + budget:
-            self.bench.plan.stop(f"the budget of {budget:g} s was spent")
+            self.bench.plan.stop(SPENT.format(budget))
             self._end()
         for child in self.crew.overdue():
             self._gone(child)

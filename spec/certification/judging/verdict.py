@@ -24,6 +24,7 @@ ASKED = ", last called for "  # in the message of what crashed: before it how, b
 ITSELF = "the clause itself failed"  # at the beginning of the message where it did
 INTERFERED = "the target interfered"  # at the beginning of the message of what is blocked for it
 INTERRUPTED = "interrupted"  # why what is blocked is, where somebody stopped the run
+SPENT = "the budget of {:g} s was spent"  # the same where there was no more time
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 

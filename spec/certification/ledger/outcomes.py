@@ -23,7 +23,7 @@ class Said(NamedTuple):
 
 
 RECOMMENDED = " (recommended only)"
-RAISED = "the target raised in {}"
+UNSUPPORTED = "{} unsupported (raises an exception)"  # which is no failure
 SAID = {
     "holds": Said("passed", "·", "{} passes", "{} pass"),
     "violated": Said("failed", "✗", "{} fails", "{} fail", "failed"),
@@ -40,7 +40,12 @@ SAID = {
     ),
     "crashed": Said("crashed", "!", "{} crashed", "{} crashed", "crashed"),
     "refused": Said(
-        "raised an exception", "-", RAISED, RAISED, "raised", "the target raised an exception"
+        "raised an exception",
+        "-",
+        UNSUPPORTED,
+        UNSUPPORTED,
+        "raised",
+        "unsupported, as the target raises an exception",
     ),
     "blocked": Said("not run", "?", "{} was not run", "{} not run", "not run"),
     "not offered": Said("not supported", ""),

@@ -25,7 +25,7 @@ class Recorded:
     target: as a user names it; an adapter begins with the dot of a relative import. description:
     the name of one of this package, or "". options: the others of its certificate. library,
     version: of its distribution. verdict: in a few words. region: where it is correct, if it is not
-    certified; "" if that is not known.
+    certified; "" if that is not known. kind: of target, as `--kind` has it.
     """
 
     target: str
@@ -35,6 +35,7 @@ class Recorded:
     version: str
     verdict: str
     region: str = ""
+    kind: str = "attention"
 
     @property
     def place(self) -> str:
@@ -72,16 +73,16 @@ def listed(words: Sequence[str]) -> str:
 
 
 def note(target: str, description: str | None) -> str:
-    """The verdicts on a target, or its description, in a line; "" if none is known.
+    """The recorded verdicts on a target in a line; "" if there are none.
 
     description: the one that it was tested with.
     """
     same = [x for x in recorded() if x.place == target]
     found = [x for x in same if x.description == (description or "")]
-    if found:
-        line = f"recorded in the ledger with {found[0].library} {found[0].version}: "
-        return line + (_in_short(found[0]) if len(found) == 1 else _in_turn(found))
-    return "" if description else described(target)
+    if not found:
+        return ""
+    line = f"recorded in the ledger with {found[0].library} {found[0].version}: "
+    return line + (_in_short(found[0]) if len(found) == 1 else _in_turn(found))
 
 
 def _in_short(row: Recorded) -> str:
@@ -114,14 +115,15 @@ def adapters() -> Mapping[str, str]:
 
 def _searched(row: Recorded) -> str:
     adapted = " ".join(x for x, adapter in adapters().items() if adapter == row.target)
-    return f"{row.library} {row.version} {row.verdict} {row.arguments} {adapted}".lower()
+    words = (row.library, row.version, row.verdict, row.kind, row.arguments, adapted)
+    return " ".join(words).lower()
 
 
 def _lines(rows: Sequence[Recorded]) -> Iterator[str]:
-    width = max(len(row.verdict) for row in rows)
+    width, kinds = (max(len(getattr(x, name)) for x in rows) for name in ("verdict", "kind"))
     above = ""
     for row in rows:
         heading = f"{row.library} {row.version}"
         yield from [heading] * (heading != above)
-        yield f"  {row.verdict:<{width}}  {row.arguments}"
+        yield f"  {row.verdict:<{width}}  {row.kind:<{kinds}}  {row.arguments}"
         above = heading

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.backends.library import INDENT
+from spec.backends.library import INDENT, description_file
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, NAME
 from spec.certification.target.recorded import Recorded, adapters, recorded
@@ -44,10 +44,11 @@ def advised(complaint: str, found: Any, origin: str, request: Request, suited: b
         told = _misused(request.description, found, origin)
     else:
         told = _shipped(origin, home) or _adapted(origin) or _adapted(home)
-        if not told and suited and "--description" not in complaint:
+        if not told and suited and INDENT not in complaint:  # no lines are proposed
             told = _alike(home)
-            if not told:
-                how = "describe it: --description FILE (docs/layer.md)"
+            if not told and "--description" not in complaint:
+                file = description_file(home.partition(":")[2])
+                how = f"describe it: --description {file} (docs/layer.md)"
                 return f"{complaint}; if its parameters have other names, {how}"
     line = f"{told} ({complaint.partition(INDENT)[0]})" if told else complaint
     return "; ".join(filter(None, (line, adapts(origin))))
@@ -73,7 +74,8 @@ def _alike(home: str) -> str:
     library = place.partition(".")[0]
     if any(x.place.startswith(f"{library}.") for x in others):
         listing = f"`{COMMAND} targets {library}` lists those of other layers"
-        return f"{none}: write one, --description FILE, as in docs/layer.md; {listing}"
+        how = f"write one, --description {description_file(name)}, as in docs/layer.md"
+        return f"{none}: {how}; {listing}"
     return ""
 
 

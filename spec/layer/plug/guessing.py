@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.calling import Parameters, by_place, required, told
-from spec.backends.library import INDENT
+from spec.backends.library import INDENT, description_file
 from spec.layer.axes import OURS, fitting, parts_of
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.described import Description
@@ -22,6 +22,7 @@ from spec.layer.plug.rates import undropped
 from spec.layer.state import APART, TORCH, Names
 
 DEEP = 2  # attributes of attributes
+SHOWN = 10  # parameters in an error
 CALLED = {
     "qkv": "qkv|in_proj|c_attn",
     "kv": "kv",
@@ -37,18 +38,28 @@ WORD = r"(?:^|[\W_]|(?<=[wb]))(?:{})(?:$|[\W_])"  # w_q, wq, query_weight
 def undescribed(wrapped: Any, layer: Any, problem: LayerProblem) -> str:
     """That a layer has no state_dict, and what to write in a description of its attributes."""
     if lines := _lines(wrapped, layer, problem, _arrays(layer)):
-        return f"it has no state_dict; {saved(lines)}"
-    return "it has no state_dict; name its attributes under [names] in a --description FILE"
+        return f"it has no state_dict; {saved(wrapped.build, lines)}"
+    how = f"name its attributes under [names] in {(file := _file(wrapped.build))}"
+    return f"it has no state_dict; {how}, and add --description {file}"
 
 
 def instead(
-    wrapped: Any, layer: Any, there: Mapping[str, tuple[int, ...]], problem: LayerProblem
+    wrapped: Any,
+    layer: Any,
+    there: Mapping[str, tuple[int, ...]],
+    problem: LayerProblem,
+    wrong: str,
 ) -> str:
-    """The description, or its text for one array, of a layer whose state differs; "" for none."""
+    """The error about a layer whose state differs: what to write in a description comes first.
+
+    wrong: how the state differs from that of torch's layer, or from what a description says.
+    """
     names: Names = wrapped.told.in_full
     if names is TORCH and not there.keys() & {"in_proj_weight", *APART}:
-        lines = _lines(wrapped, layer, problem, there.items())
-        return f"; {saved(lines)}" if lines else ""
+        if lines := _lines(wrapped, layer, problem, there.items()):
+            other = "its parameters have other names than those of torch.nn.MultiheadAttention"
+            return f"{other}; {saved(wrapped.build, lines)}"
+        return f"{_unmatched(wrapped.build, there)}; {wrong}"
     p = problem.parameters.named()
     for name, shape in there.items():
         parts = parts_of(names.get(name, ""))
@@ -56,13 +67,34 @@ def instead(
             x = np.concatenate([p[part] for part in parts])
             text = next(fitting(x, parts, problem.D, shape), names[name])
             if parts and shape != x.shape and text != names[name]:
-                return f'; its axes are in another order: describe it as {_key(name)} = "{text}"'
-    return ""
+                how = f'describe it as {_key(name)} = "{text}"'
+                return f"{wrong}; its axes are in another order: {how}"
+    return wrong
 
 
-def saved(lines: Iterable[str]) -> str:
+def _unmatched(build: Any, there: Mapping[str, tuple[int, ...]]) -> str:
+    """Which of our matrices are not found by names, the parameters there, and what to write."""
+    known = {part for path, shape in there.items() for part in _meant(path, len(shape))}
+    lacking = [part for part in ("W_q", "W_k", "W_v") if part not in known]
+    which = f"no names say which of its parameters are {', '.join(lacking)}"
+    named = [f"{path} {shape}" for path, shape in there.items()]
+    listed = ", ".join(named[:SHOWN]) + ", ..." * (len(named) > SHOWN)
+    left = (x for x, shape in there.items() if len(shape) > 1 and not _meant(x, len(shape)))
+    line = f'{_key(next(left, "weight"))} = "{lacking[0] if lacking else "W_q"}"'
+    file = _file(build)
+    how = f"write lines such as {line} under [names] in {file}, and add --description {file}"
+    said = which if lacking else "the shapes of its parameters do not fit"
+    return f"{said}: it has {listed}; {how} (docs/layer.md)"
+
+
+def _file(build: Any) -> str:
+    return description_file(getattr(build, "__name__", "layer"))
+
+
+def saved(build: Any, lines: Iterable[str]) -> str:
     """The lines of a description, after the advice to save them and to name the file."""
-    said = "save these lines as layer.toml, and add --description layer.toml:"
+    file = _file(build)
+    said = f"save these lines as {file}, and add --description {file}:"
     return INDENT.join([said, *lines])
 
 

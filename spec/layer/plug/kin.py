@@ -28,7 +28,7 @@ def built(wrapped: Any, problem: LayerProblem) -> Any:
     except Exception as error:
         for kin, text in _changed(wrapped.build):
             if _answers(wrapped, problem.but(arrays=1), text):
-                raise WrongArray(_proposed(kin, text, first_line(error))) from None
+                raise WrongArray(_proposed(wrapped.build, kin, text, first_line(error))) from None
         raise
 
 
@@ -44,9 +44,9 @@ def _answers(wrapped: Any, problem: LayerProblem, text: str) -> bool:
     return True
 
 
-def _proposed(kin: str, text: str, error: str) -> str:
+def _proposed(build: Any, kin: str, text: str, error: str) -> str:
     """The description that fits, and what it was made of."""
-    fits = f"the description {kin} fits it with other names: {saved(text.splitlines())}"
+    fits = f"the description {kin} fits it with other names: {saved(build, text.splitlines())}"
     return f"it is not built as torch's layer is ({error}); {fits}"
 
 

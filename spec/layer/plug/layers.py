@@ -174,7 +174,7 @@ class WrappedLayer:
             whose = "state_dict" if hasattr(layer, "state_dict") else "the layer"
             wrong = mismatch(there, {name: x.shape for name, x in want.items()}, whose)
             if wrong:
-                raise WrongArray(wrong + instead(self, layer, there, problem))
+                raise WrongArray(instead(self, layer, there, problem, wrong))
             put = self._arrays(problem).put
             self.of_layers.load(layer, {name: put(x) for name, x in want.items()})
         return layer
