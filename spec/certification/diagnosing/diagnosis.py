@@ -28,7 +28,7 @@ from spec.certification.target.loading import resolved
 from spec.kinds import kind_of
 from spec.notation import DTYPES, Grade
 
-SPENT = ("programs", "grades", "advice", "failed")  # what is written as it is
+ASIS = ("programs", "grades", "advice", "failed")  # what is written as it is
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Diagnosis:
         met = [[*item, [*x], self.likewise.get(item, "")] for item, x in self.met.items()]
         causes = [cause.to_json() for cause in self.causes]
         told = {"causes": causes, "region": vars(self.region), "met": met}
-        return {**told, **{name: getattr(self, name) for name in SPENT}}
+        return {**told, **{name: getattr(self, name) for name in ASIS}}
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> "Diagnosis":
@@ -64,7 +64,7 @@ class Diagnosis:
         met = {(number, dtype): tuple(places) for number, dtype, places, _ in written["met"]}
         said = {(number, dtype): line for number, dtype, _, line in written["met"] if line}
         region = Region.from_json(written["region"])
-        spent = {name: written[name] for name in SPENT}
+        spent = {name: written[name] for name in ASIS}
         lines = spent["advice"]
         spent["advice"] = None if lines is None else tuple(lines)
         return Diagnosis(causes, region, met, said, **spent)
