@@ -43,7 +43,7 @@ DANGEROUS: Mapping[str, tuple[str, str]] = {
     "spec.certification.starting": ("socket subprocess", "starts the first process of a run"),
     "spec.certification.attended": ("signal", "Ctrl-C ends a run, and keeps what was judged"),
     "spec.certification.target.ward": ("fork pickle signal", "a call may kill its process"),
-    "spec.certification.isolation.child": ("signal", "names the signal that ended a process"),
+    "spec.boundary.messages": ("signal", "knows the signals that end a process"),
     "spec.certification.isolation.copying": (
         "fork signal socket subprocess",
         "a process that has imported the target is copied for each that judges",
