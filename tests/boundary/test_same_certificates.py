@@ -99,7 +99,6 @@ def test_what_is_right_is_certified_in_the_same_words(target, kind, clauses, fol
     [
         ("wrong.py:attend", "A1", "causal"),
         ("wrong.py:late", "A1", "dtype"),
-        ("wrong.py:NoCache", "C16", ""),
     ],
 )
 def test_what_is_wrong_has_the_same_causes(target, clauses, cause, folder):
@@ -107,6 +106,16 @@ def test_what_is_wrong_has_the_same_causes(target, clauses, cause, folder):
     assert code == 1
     assert cause in " ".join(one["sentence"] for one in found["causes"])
     assert found["causes"]
+
+
+def test_the_script_of_a_cache_in_a_runner_runs_the_clause(folder):
+    """The calls of an object are written down only where it is in the same process."""
+    words = ("wrong.py:NoCache", "--clause", "C16")
+    code, found = judged(folder, "process", *words)
+    there, want = judged(folder, "fork", *words)
+    scripts = [x["causes"][0]["counterexample"].pop("script") for x in (found, want)]
+    assert (found, code) == (want, there)
+    assert ["rerun(" in script for script in scripts] == [True, False]
 
 
 @pytest.mark.torch
