@@ -154,7 +154,6 @@ def test_a_budget_that_is_spent_is_exit_code_3():
     done = certify("hangs_when_long", "--clause", "A,V", "--budget", "2")
     assert done.returncode == 3
     assert "the budget of 2 s was spent" in done.stdout
-    assert "no causes are known" not in done.stdout  # nothing fails
 
 
 def test_who_ends_the_process_that_others_are_copies_of_ends_no_certificate(tmp_path, monkeypatch):
