@@ -166,3 +166,11 @@ def test_without_causes_the_first_ten_failures_stand_in_full_and_the_others_are_
     assert "\n3 more clauses fail: --json FILE or --report FOLDER has all failures\n" in text
     assert "more clause" not in str(certificate(*verdicts[:10]))
     assert "\n1 more clause fails: " in str(certificate(*verdicts[:11]))
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, "the only problem there"), (2, "all 2 problems")])
+def test_a_single_problem_is_not_in_the_plural(count: int, words: str) -> None:
+    told = {"clauses": ("A1",), "dtypes": ("float32",), "problems": (count, count)}
+    found = Diagnosis(causes=(Cause((), "", "is wrong", **told),))  # type: ignore[arg-type]
+    said = str(certificate(verdict("A1", "violated", causes=(0,)), diagnosis=found))
+    assert f"fails 1 clause: A1 [float32]; on {words}" in " ".join(said.split())

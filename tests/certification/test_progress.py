@@ -81,18 +81,20 @@ def test_the_first_cause_is_written_before_the_report(monkeypatch: pytest.Monkey
     *_, before, last = stream.getvalue().splitlines()
     assert not found.passed
     assert before.startswith("   2/2")
-    assert last == f"first cause: {found.causes[0].told}"
+    cause = found.causes[0]
+    assert cause.lens.startswith("correct under the convention causal=bottom-right")
+    assert last == f"first cause: {cause.told}; {cause.lens}"
 
 
 @pytest.mark.parametrize(
     ("cost", "words"),
     [
-        (Cost(1, 80, 80, 0.25), "compiles about 80 programs; testing takes about 20 s, and with"),
+        (Cost(1, 80, 80, 0.25), "testing compiles about 80 programs and takes about 20 s; with a"),
         (Cost(2, 120, 80, 0.0), "120 programs for 2 dtypes (for one, as with --dtype float32: 80)"),
         (
             Cost(4, 200, 80, 1.0),
-            "200 programs for 4 dtypes; testing takes about 3 min, and with a search for causes "
-            "up to three times as long (for one, as with --dtype float32: 80, 80 s)",
+            "200 programs for 4 dtypes and takes about 3 min; with a search for causes, which "
+            "compiles more, up to three times as long (for one, as with --dtype float32: 80, 80 s)",
         ),
     ],
 )

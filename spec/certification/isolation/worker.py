@@ -182,7 +182,8 @@ def _defect(error: Exception) -> str:
 
 def _first(told: TextIO, order: str, cause: Cause) -> None:
     """Send the parent the first cause, for the person who waits for all of them."""
-    _tell(told, {"first": cause.told, "order": order})
+    correct = f"; {cause.lens}" * bool(cause.lens)
+    _tell(told, {"first": f"{cause.told}{correct}", "order": order})
 
 
 def _through(guarded: Guarded, ward: Ward | None) -> Guarded:

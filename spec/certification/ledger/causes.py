@@ -46,7 +46,8 @@ def _causes(certificate: Findings) -> Iterator[str]:
 def _everywhere(cause: Cause) -> str:
     """On how many problems, where all are wrong; else the first sentence says of how many."""
     wrong, inside = cause.problems
-    return f"; on all {inside} problems" if wrong and wrong == inside else ""
+    every = f"all {inside} problems" if inside > 1 else "the only problem there"
+    return f"; on {every}" if wrong and wrong == inside else ""
 
 
 def remedy(cause: Cause) -> str:

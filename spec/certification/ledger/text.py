@@ -174,7 +174,7 @@ def _foot(certificate: Findings) -> str:
     together = sum(t.values()) - t["total"]
     spent = f"{t['total']:.1f} s; in all processes together {together:.1f}: {parts}"
     lines.append(textwrap.fill(f"time     {spent}", WIDTH, subsequent_indent=" " * 9))
-    lines += [f"programs {certificate.programs} compiled"] * bool(certificate.programs)
+    lines += [_programs(certificate)] * bool(certificate.programs)
     found = certificate.ledger.items()
     counted = " + ".join(f"{count} {SAID[name].words}" for name, count in found if count)
     lines.append(f"verdicts {counted} = {len(certificate.verdicts)}")
@@ -182,6 +182,14 @@ def _foot(certificate: Findings) -> str:
         lines.append(f"worst    the largest error is {certificate.worst:.3f} of its bound")
     lines.append(f"repeat   {certificate.command}")
     return "\n".join(lines)
+
+
+def _programs(certificate: Findings) -> str:
+    """How many programs were compiled, and of these for clauses: the estimate is about those."""
+    tested, total = sum(v.programs for v in certificate.verdicts), certificate.programs
+    causes = " and to find causes" * bool(certificate.causes)
+    others = f": {tested} to test clauses, {total - tested} to probe the target{causes}"
+    return f"programs {total} compiled{others * (0 < tested < total)}"
 
 
 def _section(verdict: Verdict) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-CAUSES = "with a search for causes up to three times as long"
+CAUSES = "with a search for causes, which compiles more, up to three times as long"
 
 
 class Cost(NamedTuple):
@@ -21,10 +21,11 @@ class Cost(NamedTuple):
 
     def __str__(self) -> str:
         """Programs and time, and the same for a single dtype."""
-        words = f"compiles about {self.programs:.0f} programs"
+        count = f"{self.programs:.0f}"
+        words = f"testing compiles about {count} program{'s' * (count != '1')}"
         words += f" for {self.formats} dtypes" * (self.formats > 1)
         if self.seconds > 0:
-            words += f"; testing takes about {self._time(self.programs)}, and {CAUSES}"
+            words += f" and takes about {self._time(self.programs)}; {CAUSES}"
         if self.formats == 1:
             return words
         alone = f"{self.one:.0f}" + f", {self._time(self.one)}" * (self.seconds > 0)
