@@ -33,6 +33,7 @@ DANGEROUS: Mapping[str, tuple[str, str]] = {
     ),
     "spec.runner.serve": ("socket", "a runner answers the judge"),
     "spec.runner.landlock": ("signal", "a runner ends with the process that has started it"),
+    "spec.boundary.messages": ("signal", "knows which signals end a process"),
     "spec.boundary.runners": (
         "signal socket subprocess",
         "starts the process with the target, asks it, and ends as it has ended",
@@ -42,7 +43,6 @@ DANGEROUS: Mapping[str, tuple[str, str]] = {
     "spec.certification.starting": ("socket subprocess", "starts the first process of a run"),
     "spec.certification.attended": ("signal", "Ctrl-C ends a run, and keeps what was judged"),
     "spec.certification.target.ward": ("fork pickle signal", "a call may kill its process"),
-    "spec.certification.isolation.child": ("signal", "names the signal that ended a process"),
     "spec.certification.isolation.copying": (
         "fork signal socket subprocess",
         "a process that has imported the target is copied for each that judges",
