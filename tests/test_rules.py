@@ -34,6 +34,7 @@ DANGEROUS: Mapping[str, tuple[str, str]] = {
     "spec.runner.layers": ("eval", "a description holds expressions of its user"),
     "spec.runner.serve": ("socket", "a runner answers the judge"),
     "spec.runner.landlock": ("signal", "a runner ends with the process that has started it"),
+    "spec.boundary.messages": ("signal", "knows which signals end a process"),
     "spec.boundary.runners": (
         "signal socket subprocess",
         "starts the process with the target, asks it, and ends as it has ended",
@@ -43,7 +44,6 @@ DANGEROUS: Mapping[str, tuple[str, str]] = {
     "spec.certification.starting": ("socket subprocess", "starts the first process of a run"),
     "spec.certification.attended": ("signal", "Ctrl-C ends a run, and keeps what was judged"),
     "spec.certification.target.ward": ("fork pickle signal", "a call may kill its process"),
-    "spec.boundary.messages": ("signal", "knows the signals that end a process"),
     "spec.certification.isolation.copying": (
         "fork signal socket subprocess",
         "a process that has imported the target is copied for each that judges",

@@ -1,10 +1,13 @@
 """Targets that are right but for what they remember, or do later."""
 
+import sys
 import threading
 import time
 import weakref
 
 import numpy as np
+
+print("beside the specification:", "spec" in sys.modules, flush=True)
 
 
 def attend(query, key, value):

@@ -79,6 +79,8 @@ def test_who_remembers_or_writes_later_is_refused(name, number, folder):
     broken = {x["clause"] for x in found["verdicts"] if x["outcome"] == "violated"}
     assert {number} <= broken if number else broken
     assert not found["passed"]
+    assert "beside the specification: False" in done.stderr
+    assert "beside the specification: True" not in done.stderr
 
 
 # Runners that are replaced
