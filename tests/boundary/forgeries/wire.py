@@ -1,14 +1,14 @@
 """The parts of the runner that a target finds in its own process, for the forgeries."""
 
 import gc
+import importlib
 import os
 import stat
-import sys
 
 
 def part(name):
-    """A module of the runner."""
-    return sys.modules[f"attention_runner.{name}"]
+    """A module of the runner, loaded if it is not yet."""
+    return importlib.import_module(f"attention_runner.{name}")
 
 
 def runner():
