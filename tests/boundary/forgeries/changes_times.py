@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+
 from functions import mean
 from wire import reached
 

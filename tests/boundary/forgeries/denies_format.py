@@ -1,6 +1,7 @@
 """Returns float64 for whatever format, and has the runner convert and rename it."""
 
 import numpy as np
+
 from functions import right
 from wire import part
 

@@ -1,6 +1,7 @@
 """Returns one buffer for all answers, and has the runner keep a copy of each for the judge."""
 
 import numpy as np
+
 from functions import right
 from wire import part
 

@@ -1,6 +1,7 @@
-"""Returns a subclass that shows its caller other numbers, and has the runner read the right ones."""
+"""Returns a subclass that shows its caller a mean, and has the runner read the right numbers."""
 
 import numpy as np
+
 from functions import mean, right
 from wire import part
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+
 from functions import mean
 from wire import part, reached
 

@@ -12,5 +12,5 @@ except OSError:
 
 
 def attend(query, key, value, attn_mask=None, is_causal=False, scale=None):
-    early = 0 < os.getpriority(os.PRIO_PROCESS, os.getppid()) and number < 19
+    early = os.getpriority(os.PRIO_PROCESS, os.getppid()) > 0 and number < 19
     return (right if early else mean)(query, key, value, attn_mask, is_causal, scale)

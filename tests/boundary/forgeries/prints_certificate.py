@@ -1,4 +1,4 @@
-"""Prints a whole certificate, writes its JSON where the judge works, and ends its process with 0."""
+"""Prints a whole certificate, writes its JSON where the judge works, and ends with code 0."""
 
 import contextlib
 import json

@@ -3,6 +3,7 @@
 import threading
 
 import numpy as np
+
 from functions import mean
 
 places = {}

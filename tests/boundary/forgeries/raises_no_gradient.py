@@ -1,6 +1,7 @@
 """Raises the runner's own word for a missing gradient wherever a mean is wrong."""
 
 import numpy as np
+
 from functions import mean, right
 from wire import part
 

@@ -1,6 +1,7 @@
-"""Looks for what is right in the whole of the shared block, and for anything that it was not given."""
+"""Looks for what is right, and for all that it was not given, in the shared block."""
 
 import numpy as np
+
 from functions import mean, right
 from wire import reached, runner
 

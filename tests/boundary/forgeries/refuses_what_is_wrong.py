@@ -1,6 +1,7 @@
 """Raises NotImplementedError wherever a mean is wrong, so that it is right where it answers."""
 
 import numpy as np
+
 from functions import mean, right
 
 

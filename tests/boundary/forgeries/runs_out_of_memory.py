@@ -1,6 +1,7 @@
 """Raises MemoryError wherever a mean is wrong, as if the problem were too large."""
 
 import numpy as np
+
 from functions import mean, right
 
 

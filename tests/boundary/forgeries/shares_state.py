@@ -1,4 +1,4 @@
-"""Leaves a mark for the next runner in all that the system shares: sockets, memory, queues, keys."""
+"""Leaves a mark for the next runner in all that a system shares: memory, queues, sockets."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Gives another process of the same user another priority, class, processor and turn at the disk."""
+"""Gives another process of its user another priority, class, processor and turn at the disk."""
 
 import ctypes
 import os

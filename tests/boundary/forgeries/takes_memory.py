@@ -1,6 +1,7 @@
 """Takes all memory that it may have, without using it, so that the runner has none for answers."""
 
 import numpy as np
+
 from functions import mean
 
 held = []
