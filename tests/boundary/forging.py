@@ -18,6 +18,7 @@ from pathlib import Path
 
 from spec.runner.zygote import children
 from tests.shell import environment
+from tests.walked import ROOT
 
 FOLDER = Path(__file__).parent / "forgeries"
 HELPERS = ("functions", "wire")
@@ -58,15 +59,15 @@ def forged(name: str, folder: Path, *words: str) -> Run:
     # A runner, and what it starts, has this process as its parent once its own parents are gone.
     with _adopting(), _bystander(folder) as bystander, _own_folder() as own:
         asked = ("certify", f"{file.name}:attend", *HOW, *SHORT, "--json", "certificate.json")
-        start = time.monotonic()
+        start, known = time.monotonic(), children()
         done = _started((*asked, *words), folder)
         seconds = time.monotonic() - start
-        left = [*_left(), *bystander(), *(f"temporary {x}" for x in os.listdir(own))]
+        left = [*_left(known), *bystander(), *(f"temporary {x}" for x in os.listdir(own))]
     left += [x.name for x in folder.iterdir() if x.name not in {*modes, *BESIDE}]
     left += [f"times of {x}" for x, told in _times(folder).items() if modes.get(x, told) != told]
     left += [f"temporary {x}" for x in {*os.listdir(tempfile.gettempdir())} - before if "left" in x]
     said = (done.stdout + done.stderr).decode(errors="replace")
-    left += re.findall(r"REACHED .*", said)
+    left += re.findall(r"REACHED .*|^\s*(?:::|##).*", said, re.MULTILINE)
     return Run(done.returncode, said, _passed(folder / "certificate.json"), seconds, left)
 
 
@@ -127,13 +128,13 @@ def _adopting() -> Iterator[None]:
         library.prctl(ADOPT, 0, 0, 0, 0)
 
 
-def _left() -> list[str]:
+def _left(before: set[int]) -> list[str]:
     """Name and end what was adopted here. A process may need a moment to end by itself."""
     found = []
     for process in children():
         with suppress(OSError):
             name = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-            if " -P -u -" not in name:
+            if process in before:
                 continue
             found.append(f"process {name}")
             os.kill(process, signal.SIGKILL)
@@ -142,8 +143,12 @@ def _left() -> list[str]:
 
 @contextmanager
 def _bystander(folder: Path) -> Iterator[object]:
-    """A process of the same user, whose number stands beside the target."""
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+    """A process of the same user, without root's powers, whose number stands beside the target."""
+    lives = "from spec.runner.landlock import drop; drop(); print(flush=True); input()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", lives], cwd=ROOT, **pipes) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
         (folder / "bystander").write_text(str(process.pid))
 
         def told() -> tuple[object, ...]:

@@ -1,7 +1,7 @@
 """Says that its answers have the right form and do not fit into the block."""
 
 from functions import mean
-from wire import answering
+from wire import answering, part
 
 
 def attend(query, key, value, attn_mask=None, is_causal=False, scale=None):
@@ -14,4 +14,12 @@ def without(told, found):
     return found
 
 
+def fetch(self, told):
+    found = usual(self, told)
+    found["a"]["at"] = None
+    return found
+
+
 answering(without)
+usual = part("serve").Runner.fetch
+part("serve").DOES["fetch"] = fetch
