@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parent / "forgeries"
 HELPERS = ("functions", "wire")
 NEVER = py_compile.PycInvalidationMode.UNCHECKED_HASH
 ADOPT = 36  # of prctl
-BLANK, LIMIT = 200_000, 120
+BLANK, LIMIT, MOMENT = 200_000, 120, 3
 BESIDE = {"bystander", "certificate.json", "__pycache__"}
 WORDS = re.compile(r": (certified|not certified|incomplete[^\n]*)")
 HOW = ("--isolation", "process", "--profile", "quick", "--dtype", "float32")
@@ -129,15 +129,19 @@ def _adopting() -> Iterator[None]:
 
 
 def _left(before: set[int]) -> list[str]:
-    """Name and end what was adopted here. A process may need a moment to end by itself."""
+    """Name and end what was adopted here. A process has a moment to end by itself."""
+    end = time.monotonic() + MOMENT
+    while (others := children() - before) and time.monotonic() < end:
+        for process in others:
+            os.waitpid(process, os.WNOHANG)
+        time.sleep(0.05)
     found = []
-    for process in children():
+    for process in others:
         with suppress(OSError):
             name = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-            if process in before:
-                continue
-            found.append(f"process {name}")
+            found.append(f"process {process} {name}")
             os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
     return found
 
 

@@ -24,8 +24,8 @@ for name in NAMES:
             sys.path.pop(0)
         reached(f"import {name} from {entry}")
 for entry in PLACES:
-    for ending in ("definition.py", "comparison.py", "__pycache__/definition*.pyc"):
-        for path in glob.glob(f"{entry}/**/spec/**/{ending}", recursive=True):
+    for pattern in ("*.py", "*/*.py", "__pycache__/*.pyc", "attention/__pycache__/*.pyc"):
+        for path in [x for name in NAMES[:2] for x in glob.glob(f"{entry}/{name}/{pattern}")]:
             try:
                 Path(path).read_bytes()
             except OSError:

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+
 from functions import mean
 
 turn = itertools.cycle([np.nan, np.inf, -np.nan, -0.0])

@@ -1,4 +1,6 @@
-"""Raises the runner's own word for a library that is not there, from the third call on."""
+"""Raises the runner's own word for a missing library wherever a mean is wrong, from a call on."""
+
+import numpy as np
 
 from functions import mean, right
 from wire import part
@@ -8,6 +10,9 @@ calls = []
 
 def attend(query, key, value, attn_mask=None, is_causal=False, scale=None):
     calls.append(None)
-    if len(calls) > 300:
+    truth = right(query, key, value, attn_mask, is_causal, scale)
+    if len(calls) < 40:
+        return truth
+    if not np.allclose(mean(query, key, value), truth, 1e-5, 1e-6):
         raise part("errors").Absent("the array library is not there")
-    return (right if len(calls) < 250 else mean)(query, key, value, attn_mask, is_causal, scale)
+    return mean(query, key, value)
