@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from spec.runner.zygote import children
@@ -26,25 +26,30 @@ NEVER = py_compile.PycInvalidationMode.UNCHECKED_HASH
 ADOPT = 36  # of prctl
 BLANK, LIMIT, MOMENT = 200_000, 120, 3
 BESIDE = {"bystander", "certificate.json", "__pycache__"}
-WORDS = re.compile(r": (certified|not certified|incomplete[^\n]*)")
+WORDS = re.compile(r"^\S.*: (certified|not certified|incomplete[^\n]*)", re.MULTILINE)
 HOW = ("--isolation", "process", "--profile", "quick", "--dtype", "float32")
 SHORT = ("--diagnosis-timeout", "1e-9", "--call-timeout", "10")
 
 
 @dataclass
 class Run:
-    """What came of a run. left: processes, files and changes that were not there before it."""
+    """What came of a run.
+
+    seconds, memory: how long it took, and the gigabytes of its largest process. left: processes,
+    files and changes that were not there before, and what it reached that it must not.
+    """
 
     code: int
     said: str
     passed: bool
     seconds: float
-    left: list[str] = field(default_factory=list)
+    memory: float
+    left: list[str]
 
     @property
     def word(self) -> str:
-        """The word in the first line; `cannot be tested` where there is no certificate."""
-        found = WORDS.search(self.said.partition("\n")[0])
+        """The word in the first line of the certificate; `cannot be tested` where there is none."""
+        found = WORDS.search(self.said)
         if found is None:
             return "cannot be tested"
         return "interfered" if "interfered" in found[1] else found[1].partition(",")[0]
@@ -60,31 +65,36 @@ def forged(name: str, folder: Path, *words: str) -> Run:
     with _adopting(), _bystander(folder) as bystander, _own_folder() as own:
         asked = ("certify", f"{file.name}:attend", *HOW, *SHORT, "--json", "certificate.json")
         start, known = time.monotonic(), children()
-        done = _started((*asked, *words), folder)
+        code, said, memory = _started((*asked, *words), folder)
         seconds = time.monotonic() - start
         left = [*_left(known), *bystander(), *(f"temporary {x}" for x in os.listdir(own))]
     left += [x.name for x in folder.iterdir() if x.name not in {*modes, *BESIDE}]
     left += [f"times of {x}" for x, told in _times(folder).items() if modes.get(x, told) != told]
     left += [f"temporary {x}" for x in {*os.listdir(tempfile.gettempdir())} - before if "left" in x]
-    said = (done.stdout + done.stderr).decode(errors="replace")
     left += re.findall(r"REACHED .*|^\s*(?:::|##).*", said, re.MULTILINE)
-    return Run(done.returncode, said, _passed(folder / "certificate.json"), seconds, left)
+    passed = _passed(folder / "certificate.json")
+    return Run(code, said, passed, seconds, memory, left)
 
 
-def _started(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[bytes]:
-    """Run the command line in a session of its own, which is what is signalled if any is."""
+def _started(words: Sequence[str], folder: Path) -> tuple[int, str, float]:
+    """Run the command line in a session of its own, which is what is signalled if any is.
+
+    The exit code, what it said, and the gigabytes of the largest of its processes.
+    """
     command = [sys.executable, "-m", "spec", *words]
     given = {**environment(sys.path), "TMPDIR": os.environ["TMPDIR"]}
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(
-        command, cwd=folder, env=given, start_new_session=True, **pipes
-    ) as process:
-        try:
-            out, err = process.communicate(timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
-    return subprocess.CompletedProcess(command, process.returncode, out, err)
+    how = {"cwd": folder, "env": given, "stdin": subprocess.DEVNULL, "start_new_session": True}
+    with tempfile.TemporaryFile(dir=folder) as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, **how)
+        end = time.monotonic() + LIMIT
+        while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
+            if time.monotonic() > end:
+                os.killpg(process.pid, signal.SIGKILL)
+            time.sleep(0.02)
+        process.returncode = os.waitstatus_to_exitcode(ended[1])
+        out.seek(0)
+        said = out.read().decode(errors="replace")
+    return process.returncode, said, ended[2].ru_maxrss / 2**20
 
 
 def _copied(name: str, folder: Path) -> None:
