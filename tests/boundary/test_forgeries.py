@@ -30,6 +30,8 @@ def test_a_forgery_is_not_certified(forgery: Forgery, tmp_path: Path) -> None:
     assert found.left == []
     assert found.word in forgery.ends, found.said
     assert found.seconds < forgery.seconds
+    assert found.memory < forgery.memory
+    assert not [x for x in forgery.lies if x in found.said]
 
 
 def test_each_file_is_tried() -> None:
