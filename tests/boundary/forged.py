@@ -25,6 +25,10 @@ KNOWN = (
     "The target can see that a runner calls it. A few calls of the printed script, in a process "
     "that has no runner, would tell."
 )
+FOLDER = (
+    "`python -m` puts the folder where it is started first on the path, and the judge hands that "
+    "path on to the process that imports libraries. Nothing must be imported from there."
+)
 USER = "The filter of system calls lets it change what other processes of the user have."
 MALFORMED = (
     "The judge takes an exception of its own, in reading an answer of another form, for one of the "
@@ -34,7 +38,11 @@ MALFORMED = (
 
 @dataclass(frozen=True)
 class Forgery:
-    """A forgery. lies: what must not be said. succeeds: why it still does. slow: for the night."""
+    """A forgery.
+
+    lies: what must not be said. succeeds: why it still does. slow: for the night. beside: other
+    names under which it lies beside itself.
+    """
 
     name: str
     ends: tuple[str, ...] = WRONG
@@ -43,6 +51,7 @@ class Forgery:
     succeeds: str = ""
     slow: bool = False
     needs: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     seconds: float = 60
     memory: float = 1  # gigabytes
 
@@ -133,7 +142,13 @@ FORGERIES = (
         "watches_files",
         succeeds="Landlock knows nothing of inotify, and the filter of system calls lets it pass.",
     ),
+    Forgery("imported_by_the_judge", words=("--clause", "T", "--diagnosis-timeout", "20")),
+    # It lies where the judge is started.
+    Forgery("shadows_judge", beside=("fcntl",), succeeds=FOLDER),
+    Forgery("shadows_library", beside=("jax",), succeeds=FOLDER),
     # It says something else of itself.
+    Forgery("poses_as_record", (*NOTHING, *LIED), slow=True),
+    Forgery("wrapped_commands", words=MASKS, slow=True),
     Forgery("escapes", (*NOTHING, *WRONG), slow=True),
     Forgery("describes_itself_anew", (*NOTHING, *LIED), slow=True),
     Forgery("ten_thousand_parameters", (*NOTHING, *DIED), slow=True),

@@ -55,11 +55,16 @@ class Run:
         return "interfered" if "interfered" in found[1] else found[1].partition(",")[0]
 
 
-def forged(name: str, folder: Path, *words: str) -> Run:
-    """The outcome of `certify` for a forgery that is copied into an empty folder."""
+def forged(name: str, folder: Path, *words: str, beside: Sequence[str] = ()) -> Run:
+    """The outcome of `certify` for a forgery that is copied into an empty folder.
+
+    beside: other names under which it lies there as well.
+    """
     file = folder / f"{name}.py"
     before = {*os.listdir(tempfile.gettempdir())}
     _copied(name, folder)
+    for other in beside:
+        shutil.copy(file, folder / f"{other}.py")
     modes = _times(folder)
     # A runner, and what it starts, has this process as its parent once its own parents are gone.
     with _adopting(), _bystander(folder) as bystander, _own_folder() as own:

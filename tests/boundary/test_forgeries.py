@@ -24,7 +24,7 @@ def cases() -> list[object]:
 def test_a_forgery_is_not_certified(forgery: Forgery, tmp_path: Path) -> None:
     for library in forgery.needs:
         pytest.importorskip(library)
-    found = forged(forgery.name, tmp_path, *forgery.words)
+    found = forged(forgery.name, tmp_path, *forgery.words, beside=forgery.beside)
     assert not found.passed
     assert found.code in (1, 2, 3), found.said
     assert found.left == []
