@@ -72,7 +72,13 @@ FORGERIES = (
     Forgery("denies_subclass", succeeds=IN_PROCESS, slow=True),
     Forgery("denies_format", succeeds=IN_PROCESS, slow=True),
     Forgery("gradients_of_another", words=TORCH, succeeds=IN_PROCESS, slow=True, needs=("torch",)),
-    Forgery("pretends_to_compile", words=TORCH, slow=True, needs=("torch",)),
+    Forgery(
+        "pretends_to_compile",
+        words=(*DEFINITION, "--backend", "torch", "--compiled", "static"),
+        succeeds=IN_PROCESS,
+        slow=True,
+        needs=("torch",),
+    ),
     Forgery("another_source", lies=("H200", "torch/nn"), succeeds=IN_PROCESS),
     Forgery("traces", slow=True),
     Forgery("raises_in_the_loop", DIED, slow=True),
@@ -96,7 +102,7 @@ FORGERIES = (
     Forgery("odd_parameters", LIED, succeeds=MALFORMED, slow=True),
     Forgery("endless_shape", LIED, succeeds=MALFORMED, slow=True),
     Forgery("nothing_sent", NOTHING, slow=True),
-    Forgery("outside_the_block", LIED),
+    Forgery("outside_the_block", LIED, slow=True),
     Forgery("same_numbers", slow=True),
     Forgery("answers_twice", LIED, slow=True),
     Forgery("flood", LIED, slow=True),
@@ -111,7 +117,7 @@ FORGERIES = (
         slow=True,
     ),
     # It raises, and refuses.
-    Forgery("raises_absent", slow=True),
+    Forgery("raises_absent", words=("--clause", "A"), slow=True),
     Forgery("raises_no_gradient", NOTHING, slow=True),
     Forgery("refuses_what_is_wrong", NOTHING, slow=True),
     Forgery("runs_out_of_memory", NOTHING, slow=True),
@@ -122,16 +128,21 @@ FORGERIES = (
         succeeds="A clause holds if a part of its problems is answered. What was answered when it "
         "was probed, and is refused later, should fail.",
     ),
-    Forgery("interrupts", NOTHING),
+    Forgery("interrupts", NOTHING, slow=True),
     Forgery("hostile_text", (*WRONG, *DIED), slow=True),
     Forgery("endless_text", (*WRONG, *DIED), MASKS, slow=True, seconds=110),
     # It returns what is no array, or no array of its own.
     Forgery("endless_result", DIED, slow=True),
     Forgery("odd_arrays"),
-    Forgery("not_a_number"),
+    Forgery("not_a_number", slow=True),
     Forgery("in_the_block", slow=True),
     Forgery("query_in_the_block", slow=True),
-    Forgery("writes_late", words=CALLS, slow=True),
+    Forgery(
+        "writes_late",
+        words=CALLS,
+        succeeds="Inputs are compared until the second call has answered. A place in the block "
+        "should be compared again with what was written there, before it is refilled.",
+    ),
     # It looks for what is right.
     Forgery("reads_the_block"),
     Forgery("frames"),
@@ -149,7 +160,13 @@ FORGERIES = (
     # It says something else of itself.
     Forgery("poses_as_record", (*NOTHING, *LIED), slow=True),
     Forgery("wrapped_commands", words=MASKS, slow=True),
-    Forgery("escapes", (*NOTHING, *WRONG), slow=True),
+    Forgery(
+        "escapes",
+        (*NOTHING, *LIED),
+        succeeds="Conventions that are a text end the process that judges with a traceback, which "
+        "is printed as if the target had printed it, and called a crash.",
+        slow=True,
+    ),
     Forgery("describes_itself_anew", (*NOTHING, *LIED), slow=True),
     Forgery("ten_thousand_parameters", (*NOTHING, *DIED), slow=True),
     Forgery("own_conventions", slow=True),
