@@ -40,8 +40,8 @@ MALFORMED = (
 class Forgery:
     """A forgery.
 
-    lies: what must not be said. succeeds: why it still does. slow: for the night. beside: other
-    names under which it lies beside itself.
+    lies: what must not be said. succeeds: why it still does, or (at_times) may. slow: for the
+    night. beside: other names under which it lies beside itself.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Forgery:
     words: tuple[str, ...] = DEFINITION
     lies: tuple[str, ...] = ()
     succeeds: str = ""
+    at_times: bool = False
     slow: bool = False
     needs: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
@@ -60,7 +61,7 @@ class Forgery:
         """Those of its test."""
         found: list[Any] = [pytest.mark.deep] * self.slow
         if self.succeeds:
-            found.append(pytest.mark.xfail(strict=True, reason=self.succeeds))
+            found.append(pytest.mark.xfail(strict=not self.at_times, reason=self.succeeds))
         return found
 
 
@@ -139,7 +140,8 @@ FORGERIES = (
     Forgery("query_in_the_block", slow=True),
     Forgery(
         "writes_late",
-        words=CALLS,
+        words=("--clause", "T1"),
+        at_times=True,
         succeeds="Inputs are compared until the second call has answered. A place in the block "
         "should be compared again with what was written there, before it is refilled.",
     ),
@@ -158,7 +160,13 @@ FORGERIES = (
     Forgery("shadows_judge", beside=("fcntl",), succeeds=FOLDER),
     Forgery("shadows_library", beside=("jax",), succeeds=FOLDER),
     # It says something else of itself.
-    Forgery("poses_as_record", (*NOTHING, *LIED), slow=True),
+    Forgery(
+        "poses_as_record",
+        (*NOTHING, *LIED),
+        succeeds="Two attributes make it a record, which the judge neither tries nor guards. The "
+        "judge's process ends with a traceback, which is called a crash of the target.",
+        slow=True,
+    ),
     Forgery("wrapped_commands", words=MASKS, slow=True),
     Forgery(
         "escapes",

@@ -5,6 +5,7 @@ import os
 import time
 
 import numpy as np
+
 from functions import mean
 
 SECONDS, MANY, LATE = 20, 16, 0.05

@@ -4,6 +4,7 @@ import threading
 import time
 
 import numpy as np
+
 from functions import right
 
 
