@@ -155,7 +155,9 @@ FORGERIES = (
         "watches_files",
         succeeds="Landlock knows nothing of inotify, and the filter of system calls lets it pass.",
     ),
-    Forgery("imported_by_the_judge", words=("--clause", "T", "--diagnosis-timeout", "20")),
+    Forgery(
+        "imported_by_the_judge", words=("--clause", "T", "--diagnosis-timeout", "20"), slow=True
+    ),
     # It lies where the judge is started.
     Forgery("shadows_judge", beside=("fcntl",), succeeds=FOLDER),
     Forgery("shadows_library", beside=("jax",), succeeds=FOLDER),
