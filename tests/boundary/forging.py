@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parent / "forgeries"
 HELPERS = ("functions", "wire")
 NEVER = py_compile.PycInvalidationMode.UNCHECKED_HASH
 ADOPT = 36  # of prctl
-BLANK, LIMIT, MOMENT = 200_000, 120, 3
+BLANK, LIMIT, MOMENT, LONGEST = 200_000, 120, 3, 40
 BESIDE = {"bystander", "certificate.json", "__pycache__"}
 WORDS = re.compile(r"^\S.*: (certified|not certified|incomplete[^\n]*)", re.MULTILINE)
 HOW = ("--isolation", "process", "--profile", "quick", "--dtype", "float32")
@@ -145,19 +145,25 @@ def _adopting() -> Iterator[None]:
 
 def _left(before: set[int]) -> list[str]:
     """Name and end what was adopted here. A process has a moment to end by itself."""
-    end = time.monotonic() + MOMENT
-    while (others := children() - before) and time.monotonic() < end:
-        for process in others:
-            os.waitpid(process, os.WNOHANG)
-        time.sleep(0.05)
+    others = _reaped(before, MOMENT)
     found = []
     for process in others:
         with suppress(OSError):
             name = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode()
             found.append(f"process {process} {name}")
             os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
+    _reaped(before, LONGEST)  # forgeries that nobody catches end by themselves
     return found
+
+
+def _reaped(before: set[int], seconds: float) -> set[int]:
+    """The processes that are still there after some time, if any is."""
+    end = time.monotonic() + seconds
+    while (others := children() - before) and time.monotonic() < end:
+        for process in others:
+            os.waitpid(process, os.WNOHANG)
+        time.sleep(0.05)
+    return others
 
 
 @contextmanager
