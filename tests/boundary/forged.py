@@ -1,0 +1,249 @@
+"""The forgeries, with what becomes of each, and what no judge can see.
+
+ends: the words that fit: a wrong function is not certified, a call that kills its process leaves a
+certificate incomplete, a runner that lies to its judge interfered, and what answers nothing cannot
+be tested.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+WRONG, DIED = ("not certified",), ("incomplete",)
+LIED, NOTHING = ("interfered",), ("cannot be tested",)
+DEFINITION = ("--clause", "A1", "--fail-fast")
+CALLS, MASKS = ("--clause", "T"), ("--clause", "M")
+TORCH = ("--clause", "A", "--backend", "torch")
+
+IN_PROCESS = (
+    "The target shares a process with the runner, whose answers about its arrays are believed. "
+    "A few calls of the printed script, in a process that has no runner, would tell."
+)
+KNOWN = (
+    "The target can see that a runner calls it. A few calls of the printed script, in a process "
+    "that has no runner, would tell."
+)
+FOLDER = (
+    "`python -m` puts the folder where it is started first on the path, and the judge hands that "
+    "path on to the process that imports libraries. Nothing must be imported from there."
+)
+USER = "The filter of system calls lets it change what other processes of the user have."
+MALFORMED = (
+    "The judge takes an exception of its own, in reading an answer of another form, for one of the "
+    "target."
+)
+
+
+@dataclass(frozen=True)
+class Forgery:
+    """A forgery.
+
+    lies: what must not be said. succeeds: why it still does, or (at_times) may. slow: for the
+    night. beside: other names under which it lies beside itself.
+    """
+
+    name: str
+    ends: tuple[str, ...] = WRONG
+    words: tuple[str, ...] = DEFINITION
+    lies: tuple[str, ...] = ()
+    succeeds: str = ""
+    at_times: bool = False
+    slow: bool = False
+    needs: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    seconds: float = 60
+    memory: float = 1  # gigabytes
+
+    @property
+    def marks(self) -> Sequence[Any]:
+        """Those of its test."""
+        found: list[Any] = [pytest.mark.deep] * self.slow
+        if self.succeeds:
+            found.append(pytest.mark.xfail(strict=not self.at_times, reason=self.succeeds))
+        return found
+
+
+FORGERIES = (
+    # It replaces parts of the runner.
+    Forgery("other_function", succeeds=IN_PROCESS),
+    Forgery("denies_alias", words=CALLS, succeeds=IN_PROCESS),
+    Forgery("denies_one_buffer", words=CALLS, succeeds=IN_PROCESS, slow=True),
+    Forgery("denies_subclass", succeeds=IN_PROCESS, slow=True),
+    Forgery("denies_format", succeeds=IN_PROCESS, slow=True),
+    Forgery("gradients_of_another", words=TORCH, succeeds=IN_PROCESS, slow=True, needs=("torch",)),
+    Forgery(
+        "pretends_to_compile",
+        words=(*DEFINITION, "--backend", "torch", "--compiled", "static"),
+        succeeds=IN_PROCESS,
+        slow=True,
+        needs=("torch",),
+    ),
+    Forgery("another_source", lies=("H200", "torch/nn"), succeeds=IN_PROCESS),
+    Forgery("traces", slow=True),
+    Forgery("raises_in_the_loop", DIED, slow=True),
+    # It sees that it is judged.
+    Forgery("told_by_modules", succeeds=KNOWN),
+    Forgery("told_by_memory", succeeds=KNOWN, slow=True),
+    Forgery("by_itself_it_is_wrong", succeeds=KNOWN, slow=True),
+    Forgery(
+        "planted_bytecode",
+        succeeds="Python runs bytecode in place of the file whose hash is on the certificate. A "
+        "runner must compile the files of the target's folder itself, whatever lies beside them.",
+    ),
+    # It answers the judge itself.
+    Forgery("died_with_zero", DIED),
+    Forgery("died_by_stop", DIED, slow=True),
+    Forgery("died_by_nothing", LIED, slow=True),
+    Forgery("died_without_end", LIED, slow=True),
+    Forgery("deep_message", LIED),
+    Forgery("odd_pairs", LIED, succeeds=MALFORMED),
+    Forgery("odd_refusal", LIED, succeeds=MALFORMED, slow=True),
+    Forgery("odd_parameters", LIED, succeeds=MALFORMED, slow=True),
+    Forgery("endless_shape", LIED, succeeds=MALFORMED, slow=True),
+    Forgery("nothing_sent", NOTHING, slow=True),
+    Forgery("outside_the_block", LIED, slow=True),
+    Forgery("same_numbers", slow=True),
+    Forgery("answers_twice", LIED, slow=True),
+    Forgery("flood", LIED, slow=True),
+    Forgery("never_answers", DIED, slow=True),
+    Forgery("closes_socket", DIED, slow=True),
+    Forgery("answers_from_a_child", DIED, slow=True),
+    Forgery(
+        "large_claims",
+        DIED,
+        succeeds="The judge copies each array of an answer before anything is compared, and has no "
+        "limit of memory: a message of a thousand letters is gigabytes.",
+        slow=True,
+    ),
+    # It raises, and refuses.
+    Forgery("raises_absent", words=("--clause", "A"), slow=True),
+    Forgery("raises_no_gradient", NOTHING, slow=True),
+    Forgery("refuses_what_is_wrong", NOTHING, slow=True),
+    Forgery("runs_out_of_memory", NOTHING, slow=True),
+    Forgery("one_key_at_most", NOTHING, slow=True),
+    Forgery(
+        "refuses_later",
+        words=MASKS,
+        succeeds="A clause holds if a part of its problems is answered. What was answered when it "
+        "was probed, and is refused later, should fail.",
+    ),
+    Forgery("interrupts", NOTHING, slow=True),
+    Forgery("hostile_text", (*WRONG, *DIED), slow=True),
+    Forgery("endless_text", (*WRONG, *DIED), MASKS, slow=True, seconds=110),
+    # It returns what is no array, or no array of its own.
+    Forgery("endless_result", DIED, slow=True),
+    Forgery("odd_arrays"),
+    Forgery("not_a_number", slow=True),
+    Forgery("in_the_block", slow=True),
+    Forgery("query_in_the_block", slow=True),
+    Forgery(
+        "writes_late",
+        words=("--clause", "T1"),
+        at_times=True,
+        succeeds="Inputs are compared until the second call has answered. A place in the block "
+        "should be compared again with what was written there, before it is refilled.",
+    ),
+    # It looks for what is right.
+    Forgery("reads_the_block"),
+    Forgery("frames"),
+    Forgery("imports_definition"),
+    Forgery("other_namespace", slow=True),
+    Forgery("reads_processes"),
+    Forgery(
+        "watches_files",
+        succeeds="Landlock knows nothing of inotify, and the filter of system calls lets it pass.",
+    ),
+    Forgery(
+        "imported_by_the_judge", words=("--clause", "T", "--diagnosis-timeout", "20"), slow=True
+    ),
+    # It lies where the judge is started.
+    Forgery("shadows_judge", beside=("fcntl",), succeeds=FOLDER),
+    Forgery("shadows_library", beside=("jax",), succeeds=FOLDER),
+    # It says something else of itself.
+    Forgery(
+        "poses_as_record",
+        (*NOTHING, *LIED),
+        succeeds="Two attributes make it a record, which the judge neither tries nor guards. The "
+        "judge's process ends with a traceback, which is called a crash of the target.",
+        slow=True,
+    ),
+    Forgery("wrapped_commands", words=MASKS, slow=True),
+    Forgery(
+        "escapes",
+        (*NOTHING, *LIED),
+        succeeds="Conventions that are a text end the process that judges with a traceback, which "
+        "is printed as if the target had printed it, and called a crash.",
+        slow=True,
+    ),
+    Forgery("describes_itself_anew", (*NOTHING, *LIED), slow=True),
+    Forgery("ten_thousand_parameters", (*NOTHING, *DIED), slow=True),
+    Forgery("own_conventions", slow=True),
+    Forgery("wrapped_without_end", NOTHING, slow=True),
+    Forgery(
+        "blank_lines",
+        succeeds="A search in the judge, of a pattern that takes the square of the blank lines, "
+        "lasts until its time is over.",
+        slow=True,
+    ),
+    Forgery("prints_certificate", DIED),
+    Forgery("prints_much", slow=True),
+    Forgery(
+        "commands_of_ci",
+        succeeds="Services read commands in what a program prints, behind spaces as well: a line "
+        "that begins with :: or ## must not be printed as it is.",
+    ),
+    Forgery("nonblocking_output", slow=True),
+    # It leaves something, for others or for its next process.
+    Forgery("changes_times", succeeds=f"{USER} utimensat is not refused."),
+    Forgery("counts_by_times", succeeds=f"{USER} utimensat is not refused.", slow=True),
+    Forgery(
+        "slows_bystander",
+        succeeds=f"{USER} setpriority, sched_setaffinity, sched_setscheduler, sched_setattr and "
+        "ioprio_set of another process are not refused.",
+    ),
+    Forgery("marks_its_parent", slow=True),
+    Forgery("locks", slow=True),
+    Forgery("leaves_code"),
+    Forgery("shares_state"),
+    Forgery("fills_folder", slow=True),
+    Forgery("daemons"),
+    Forgery(
+        "comets",
+        (*WRONG, *DIED),
+        succeeds="Processes that leave a child and end are gone when they are to be ended: the "
+        "zygote hunts for ever. It must stop all of them first, or keep them in a cgroup or "
+        "a namespace of processes.",
+        slow=True,
+    ),
+    Forgery("kills_its_parent"),
+    Forgery("ends_late", (*WRONG, *DIED), slow=True),
+    # It takes what there is.
+    Forgery("busy", (*WRONG, *DIED), slow=True),
+    Forgery("takes_memory", (*WRONG, *DIED), slow=True),
+    Forgery(
+        "shared_memory",
+        succeeds="RLIMIT_DATA counts a process's own memory, and not what it may share.",
+    ),
+    # torch's own modes.
+    Forgery("torch_modes", words=TORCH, slow=True, needs=("torch",)),
+    Forgery("torch_function", (*WRONG, *NOTHING), TORCH, slow=True, needs=("torch",)),
+)
+
+# What no judge can see, as it is right wherever a judge asks.
+UNSEEN = {
+    "plays back": "right for the problems of the public seed alone; a secret seed tells",
+    "counts calls": "right for the first calls of a process, more than there are between two "
+    "changes of runners",
+    "rare size": "wrong at one size in a million, or from a size on that no problem has",
+    "rare number": "wrong for one bit pattern of a query in 2^32",
+    "waits": "wrong from a date on, on another machine, or with another number of processors",
+    "undoes": "writes into its inputs and restores them before it answers, which another thread of "
+    "its caller would see",
+    "late by seconds": "writes into its inputs when nobody has compared them for a while",
+    "just in time": "takes a little less than --call-timeout for each call; --budget is the limit",
+    "fills the disk": "writes files up to the limit of each, as there is none of a folder",
+    "refuses": "right where it answers, and says of each option that it is hard; the certificate "
+    "says how much applies",
+}
