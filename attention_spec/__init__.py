@@ -9,8 +9,13 @@ package, or none. Where it is ours, in the repository, both names are the same m
 copies: an exception of the one would not be caught as that of the other.
 """
 
-import builtins
 import sys
+
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:  # `python -m attention_spec`
+    # A file that lies where it is started is no module of Python, whatever its name is.
+    sys.path.append(sys.path.pop(0))
+
+import builtins
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder

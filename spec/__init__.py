@@ -30,6 +30,12 @@ which is the same for all kinds. `adapters` has targets of other libraries, whic
 Installed, the package is called `attention_spec`; only in the repository is it `spec`.
 """
 
+import sys
+
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:  # `python -m spec`
+    # A file that lies where it is started is no module of Python, whatever its name is.
+    sys.path.append(sys.path.pop(0))
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spec.backends.library import WARNINGS, Unsuitable
-from spec.boundary.messages import LARGEST, Interfered, array, fields, plain, several, text, whole
+from spec.boundary import importing
+from spec.boundary.messages import (
+    LARGEST,
+    Interfered,
+    after,
+    array,
+    fields,
+    plain,
+    several,
+    text,
+    whole,
+)
 from spec.boundary.placed import Answer, Placed
 from spec.boundary.runners import Connection, Zygote
+from spec.runner.memory import ROOM
 from spec.subject import NoGradient
 
 if TYPE_CHECKING:
@@ -45,7 +58,8 @@ class Home:
             if self.here is not None:
                 self.here[1].talk.close()  # of the process that was copied
             self.here = os.getpid(), self.zygote.runner()
-            self.ask("start", target=self.target, folder=self.folder)
+            paths = [path for path in sys.path if path]
+            self.ask("start", target=self.target, folder=self.folder, paths=paths)
             if self.chosen is not None:
                 self.choose(*self.chosen)
         return self.here[1]
@@ -89,12 +103,13 @@ class Home:
         """The array libraries that are loaded in the runner, the target's packages, and the GPU."""
         told = fields(self.ask("loaded"), {"libraries", "packages", "gpu"})
         names = {x: [text(y) for y in several(told[x], 0)] for x in ("libraries", "packages")}
-        return {**names, "gpu": text(told["gpu"])}
+        on_gpu = self.chosen is not None and self.chosen[1].startswith("cuda")
+        return {**names, "gpu": text(told["gpu"]) if on_gpu else ""}
 
     @property
     def source(self) -> str:
-        """The file of the target and its first line, as far as they are known."""
-        return text(self.ask("source"))
+        """The file of the target and its first line, as its text says; "" of what is installed."""
+        return importing.source(self.target, self.folder)
 
     def names(self) -> list[str]:
         """The names of the module of the target."""
@@ -125,9 +140,13 @@ class Home:
     def read(self, x: Any, tape: int | None = None, again: Callable[[], int] | None = None) -> Any:
         """The object that a value of an answer stands for. Raises Interfered."""
 
+        ends = [ROOM]  # of the arrays so far: none lies where another one does
+
         def held(kind: str, what: Any) -> Any:
             if kind == "a":
-                return Answer(self, array(what), tape)
+                told = array(what)
+                ends.append(after(told, ends[-1]))
+                return Answer(self, told, tape)
             told = fields(what, {"id", "type", "kind"})
             names = text(told["type"]), text(told["kind"])
             return self.made(self, whole(told["id"], -LARGEST, -1), *names, again)

@@ -1,6 +1,7 @@
 """The modules that a target imports, as its text says; nothing of it is run."""
 
 import ast
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ def libraries(target: str, folder: str) -> list[str]:
     if top in NAMES:
         return [top]
     text = _text(target, folder)
-    return [name for name in NAMES if re.search(rf"^\s*(import|from) {name}\b", text, re.M)]
+    return [name for name in NAMES if re.search(rf"^[ \t]*(import|from) {name}\b", text, re.M)]
 
 
 def imported(target: str, folder: str) -> Sequence[str]:
@@ -26,6 +27,23 @@ def imported(target: str, folder: str) -> Sequence[str]:
         return [*dict.fromkeys(_named(ast.parse(text)))]
     except (SyntaxError, ValueError):
         return []
+
+
+def source(target: str, folder: str) -> str:
+    """The file of a target in its folder and the line on which it begins; "" if it is not there."""
+    place, _, name = target.rpartition(":")
+    path = Path(place if place.endswith(".py") else f"{place.replace('.', '/')}.py")
+    try:
+        body = ast.parse(_text(target, folder)).body
+    except (SyntaxError, ValueError):
+        return ""
+    kinds = ast.FunctionDef | ast.ClassDef
+    named = (x for x in body if isinstance(x, kinds) and x.name == name.partition(".")[0])
+    lines = (min([x.lineno, *(y.lineno for y in x.decorator_list)]) for x in named)
+    line = next(lines, 0)
+    absolute = Path(os.path.abspath(Path(folder, path)))
+    inside = absolute.is_relative_to(folder)
+    return f"{absolute.relative_to(folder) if inside else absolute}:{line}" if line else ""
 
 
 def _named(tree: ast.Module) -> Iterator[str]:

@@ -116,6 +116,15 @@ def array(x: Any) -> Mapping[str, Any]:
     return checked
 
 
+def after(told: Mapping[str, Any], end: int) -> int:
+    """Where in the block an array of an answer ends. Raises Interfered: it begins before `end`."""
+    if told["at"] is None:
+        return end
+    if told["at"] < end:
+        raise Interfered("sent two arrays in one place")
+    return int(told["at"]) + math.prod(told["shape"]) * FORMATS[told["dtype"]].itemsize
+
+
 def finite(x: float) -> float:
     """A number that is written as one. Raises Interfered: it is too large for that."""
     if not math.isfinite(x):

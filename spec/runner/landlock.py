@@ -57,8 +57,20 @@ REFUSED: dict[str, Numbers] = {
     "fremovexattr": (199, 16),
     "setxattrat": (463, 463),
     "removexattrat": (466, 466),
+    "utime": (132, 88),
+    "utimes": (235, 88),
+    "futimesat": (261, 88),
+    "utimensat": (280, 88),
+    "inotify_add_watch": (254, 27),
+    "fanotify_init": (300, 262),
+    "setpriority": (141, 140),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setattr": (314, 274),
+    "ioprio_set": (251, 30),
 }
-LIMIT: Numbers = (302, 261)  # prlimit, of another process
+# Of another process, who is the first word: prlimit, sched_setaffinity.
+LIMITS: tuple[Numbers, ...] = ((302, 261), (203, 122))
 CUT: Numbers = (76, 45)  # truncate
 # The first word says to whom: kill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo.
 SENT: tuple[Numbers, ...] = ((62, 129), (234, 131), (129, 138), (297, 240))
@@ -159,8 +171,8 @@ def _program(known: int, machine: int, at: int) -> Iterator[bytes]:
     for number in dict.fromkeys(one[at] for one in whole):
         yield from (step(EQUAL, number, 0, 1), step(ANSWER, REFUSE))
     own = {os.getpid(), 0}
-    for number, to in [(LIMIT[at], own), *((one[at], own) for one in SENT * (known < SIGNALS))]:
-        yield from (step(EQUAL, number, 0, 3 + len(to)), step(LOAD, FIRST))
-        yield from (step(EQUAL, one, len(to) - n) for n, one in enumerate(sorted(to)))
+    for number in (one[at] for one in (*LIMITS, *(SENT * (known < SIGNALS)))):
+        yield from (step(EQUAL, number, 0, 3 + len(own)), step(LOAD, FIRST))
+        yield from (step(EQUAL, one, len(own) - n) for n, one in enumerate(sorted(own)))
         yield from (step(ANSWER, REFUSE), step(ANSWER, ALLOW))
     yield step(ANSWER, ALLOW)

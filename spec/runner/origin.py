@@ -1,28 +1,13 @@
-"""Where a target comes from: its file and line, and the packages that it is made of."""
+"""The installed packages that a target is made of."""
 
-import inspect
-import os
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 INSTALLED = {"site-packages", "dist-packages"}
 MOST = 100  # packages
-
-
-def source_of(target: Any) -> str:
-    """`file:line`, or "": relative to the working directory, or to site-packages."""
-    with suppress(Exception):  # a target answers as it likes
-        found = inspect.unwrap(target)
-        file = Path(os.path.abspath(inspect.getsourcefile(found) or ""))
-        line = max(1, inspect.getsourcelines(found)[1])
-        inside = next((x for x in file.parents if x.name in INSTALLED), None)
-        inside = inside or (Path.cwd() if file.is_relative_to(Path.cwd()) else None)
-        return f"{(file.relative_to(inside) if inside else file).as_posix()}:{line}"
-    return ""
 
 
 def packages(target: Any) -> list[str]:

@@ -35,7 +35,7 @@ SPECIFICATION = Path(__file__).resolve().parents[1]
 def allowed(target: str, folder: str, own: str) -> Iterator[Allowed]:
     """The paths that a runner may open, and how. own: the folder that it may write in."""
     yield from common()
-    for place in _places(target, folder):
+    for place in (*sys.path, *_places(target, folder)):
         yield from _opened(os.path.realpath(place), _hidden())
     yield own, ALL
 

@@ -25,7 +25,7 @@ from .inference import NAMES as LIBRARIES
 from .layers import done, evaluated
 from .memory import mapped
 from .objects import Objects, State
-from .origin import packages, source_of
+from .origin import packages
 
 LONGEST = 1 << 17  # bytes of a message
 ASIDE = {"n", "do", "new", "free", "how", "running", "warnings", "recording"}  # of no layer
@@ -67,6 +67,7 @@ class Runner:
 
     def start(self, told: Mapping[str, Any]) -> Any:
         """Import the target; it is the object 0."""
+        sys.path += [path for path in told["paths"] if path not in sys.path]
         self.confine(told["target"], told["folder"])
         self.objects.known[0] = found(told["target"], told["folder"])
         return described(self.objects.known[0])
@@ -176,10 +177,6 @@ class Runner:
         names = [name for name in LIBRARIES if name in sys.modules]
         return {"libraries": names, "packages": packages(self.objects.known[0]), "gpu": at_work()}
 
-    def source(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
-        """The file of the target and its first line."""
-        return source_of(self.objects.known[0])
-
     def chance(self, told: Mapping[str, Any]) -> Any:
         """The library's own source of random numbers, and generators."""
         objects = self.objects
@@ -207,7 +204,6 @@ DOES: Mapping[str, Callable[[Runner, Mapping[str, Any]], Any]] = {
     "compile": Runner.compile,
     "counts": Runner.counts,
     "loaded": Runner.loaded,
-    "source": Runner.source,
     "chance": Runner.chance,
     "layer": Runner.layer,
     "evaluate": Runner.evaluate,

@@ -20,6 +20,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -33,6 +34,7 @@ from .readable import common
 from .serve import serve
 
 LINE = 1 << 16
+SWEEPING = 5.0  # seconds
 LATER: Mapping[str, Sequence[str]] = {
     "numpy": ("numpy.random",),
     "torch": ("torch.fx.experimental.symbolic_shapes", "attention_runner.arrays.for_torch"),
@@ -143,14 +145,23 @@ class Zygote:
             self.removals.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
 
     def _swept(self) -> None:
-        """End what copies that are over have started, and what that has started."""
+        """End what copies that are over have started, and what that has started.
+
+        All of it is stopped before any of it is ended, as each could replace another. It has an
+        end: processes that are made faster than they are stopped are left after some seconds.
+        """
         self.removals = [one for one in self.removals if one.poll() is None]
         known = {copy.process for copy in self.copies.values()}
         known |= {one.pid for one in self.removals}
-        while left := children() - known:
+        last = time.monotonic() + SWEEPING
+        while (left := children() - known) and time.monotonic() < last:
+            for order in (signal.SIGSTOP, signal.SIGKILL):
+                for process in left if order == signal.SIGKILL else _family(left):
+                    with suppress(ProcessLookupError):
+                        os.kill(process, order)
             for process in left:
-                os.kill(process, signal.SIGKILL)
-                os.waitpid(process, 0)
+                with suppress(ChildProcessError):
+                    os.waitpid(process, 0)
 
     def _end(self) -> NoReturn:
         for copy in {*self.copies.values()}:
@@ -158,6 +169,18 @@ class Zygote:
         for one in self.removals:
             one.wait()
         sys.exit()
+
+
+def _family(processes: set[int]) -> set[int]:
+    """Processes, and what they have started, as far as it can be seen."""
+    found, ahead = set[int](), [*processes]
+    while ahead:
+        process = ahead.pop()
+        found.add(process)
+        for each in Path(f"/proc/{process}/task").glob("*/children"):
+            with suppress(OSError):
+                ahead += [x for x in map(int, each.read_text().split()) if x not in found]
+    return found
 
 
 def children() -> set[int]:

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.backends.library import first_line
+from spec.backends.library import Elsewhere, first_line
 from spec.backends.unknown import hint, installing, unknown
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, INSTALLED, NAME
@@ -90,7 +90,9 @@ def record(target: Target, kind: str | None = None, **options: Any) -> Any:
 
 def is_record(found: Any) -> bool:
     """Whether it is a record already, of whatever kind."""
-    return not inspect.isclass(found) and hasattr(found, "about") and hasattr(found, "functions")
+    if inspect.isclass(found) or isinstance(found, Elsewhere):
+        return False
+    return hasattr(found, "about") and hasattr(found, "functions")
 
 
 def _told(found: Any, description: str | None) -> str:
