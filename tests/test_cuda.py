@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spec.backends import gpu
+from spec.runner import gpu
 from spec.certification.ledger.judgements import FAULTS, unjudged
 from spec.certification.ledgers import entries
 from spec.certification.target import versions

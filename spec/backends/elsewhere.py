@@ -26,6 +26,11 @@ def settle(home: Home) -> None:
     _there[:] = [home]
 
 
+def leave() -> None:
+    """From now on the target of this process is here again."""
+    _there.clear()
+
+
 def home() -> Home | None:
     """Where the target is; None: it is here, or there is none."""
     return _there[0] if _there else None

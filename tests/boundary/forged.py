@@ -80,28 +80,24 @@ FORGERIES = (
         slow=True,
         needs=("torch",),
     ),
-    Forgery("another_source", lies=("H200", "torch/nn"), succeeds=IN_PROCESS),
+    Forgery("another_source", lies=("H200", "torch/nn")),
     Forgery("traces", slow=True),
     Forgery("raises_in_the_loop", DIED, slow=True),
     # It sees that it is judged.
     Forgery("told_by_modules", succeeds=KNOWN),
     Forgery("told_by_memory", succeeds=KNOWN, slow=True),
     Forgery("by_itself_it_is_wrong", succeeds=KNOWN, slow=True),
-    Forgery(
-        "planted_bytecode",
-        succeeds="Python runs bytecode in place of the file whose hash is on the certificate. A "
-        "runner must compile the files of the target's folder itself, whatever lies beside them.",
-    ),
+    Forgery("planted_bytecode"),
     # It answers the judge itself.
     Forgery("died_with_zero", DIED),
     Forgery("died_by_stop", DIED, slow=True),
     Forgery("died_by_nothing", LIED, slow=True),
     Forgery("died_without_end", LIED, slow=True),
     Forgery("deep_message", LIED),
-    Forgery("odd_pairs", LIED, succeeds=MALFORMED),
-    Forgery("odd_refusal", LIED, succeeds=MALFORMED, slow=True),
-    Forgery("odd_parameters", LIED, succeeds=MALFORMED, slow=True),
-    Forgery("endless_shape", LIED, succeeds=MALFORMED, slow=True),
+    Forgery("odd_pairs", LIED),
+    Forgery("odd_refusal", LIED, slow=True),
+    Forgery("odd_parameters", LIED, slow=True),
+    Forgery("endless_shape", LIED, slow=True),
     Forgery("nothing_sent", NOTHING, slow=True),
     Forgery("outside_the_block", LIED, slow=True),
     Forgery("same_numbers", slow=True),
@@ -110,13 +106,7 @@ FORGERIES = (
     Forgery("never_answers", DIED, slow=True),
     Forgery("closes_socket", DIED, slow=True),
     Forgery("answers_from_a_child", DIED, slow=True),
-    Forgery(
-        "large_claims",
-        DIED,
-        succeeds="The judge copies each array of an answer before anything is compared, and has no "
-        "limit of memory: a message of a thousand letters is gigabytes.",
-        slow=True,
-    ),
+    Forgery("large_claims", LIED, slow=True),
     # It raises, and refuses.
     Forgery("raises_absent", words=("--clause", "A"), slow=True),
     Forgery("raises_no_gradient", NOTHING, slow=True),
@@ -134,7 +124,7 @@ FORGERIES = (
     Forgery("endless_text", (*WRONG, *DIED), MASKS, slow=True, seconds=110),
     # It returns what is no array, or no array of its own.
     Forgery("endless_result", DIED, slow=True),
-    Forgery("odd_arrays"),
+    Forgery("odd_arrays", (*WRONG, *LIED)),
     Forgery("not_a_number", slow=True),
     Forgery("in_the_block", slow=True),
     Forgery("query_in_the_block", slow=True),
@@ -151,16 +141,13 @@ FORGERIES = (
     Forgery("imports_definition"),
     Forgery("other_namespace", slow=True),
     Forgery("reads_processes"),
-    Forgery(
-        "watches_files",
-        succeeds="Landlock knows nothing of inotify, and the filter of system calls lets it pass.",
-    ),
+    Forgery("watches_files"),
     Forgery(
         "imported_by_the_judge", words=("--clause", "T", "--diagnosis-timeout", "20"), slow=True
     ),
     # It lies where the judge is started.
-    Forgery("shadows_judge", beside=("fcntl",), succeeds=FOLDER),
-    Forgery("shadows_library", beside=("jax",), succeeds=FOLDER),
+    Forgery("shadows_judge", beside=("fcntl",)),
+    Forgery("shadows_library", beside=("jax",)),
     # It says something else of itself.
     Forgery(
         "poses_as_record",
@@ -181,12 +168,7 @@ FORGERIES = (
     Forgery("ten_thousand_parameters", (*NOTHING, *DIED), slow=True),
     Forgery("own_conventions", slow=True),
     Forgery("wrapped_without_end", NOTHING, slow=True),
-    Forgery(
-        "blank_lines",
-        succeeds="A search in the judge, of a pattern that takes the square of the blank lines, "
-        "lasts until its time is over.",
-        slow=True,
-    ),
+    Forgery("blank_lines", slow=True),
     Forgery("prints_certificate", DIED),
     Forgery("prints_much", slow=True),
     Forgery(
@@ -196,13 +178,9 @@ FORGERIES = (
     ),
     Forgery("nonblocking_output", slow=True),
     # It leaves something, for others or for its next process.
-    Forgery("changes_times", succeeds=f"{USER} utimensat is not refused."),
+    Forgery("changes_times"),
     Forgery("counts_by_times", succeeds=f"{USER} utimensat is not refused.", slow=True),
-    Forgery(
-        "slows_bystander",
-        succeeds=f"{USER} setpriority, sched_setaffinity, sched_setscheduler, sched_setattr and "
-        "ioprio_set of another process are not refused.",
-    ),
+    Forgery("slows_bystander"),
     Forgery("marks_its_parent", slow=True),
     Forgery("locks", slow=True),
     Forgery("leaves_code"),
