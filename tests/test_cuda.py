@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from spec.runner import gpu
 from spec.certification.ledger.judgements import FAULTS, unjudged
 from spec.certification.ledgers import entries
 from spec.certification.target import versions
+from spec.runner import gpu
 from tests.cuda import __main__ as judging
 from tests.cuda import seeds
 from tests.cuda.listed import LEDGER

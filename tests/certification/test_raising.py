@@ -81,13 +81,18 @@ def test_wrong_gradients_are_excused_by_nothing_but_that_declaration() -> None:
     assert judged(attend, backend="numpy", conventions={"gradients": "none"}).passed
 
 
-def test_a_checkpoint_is_differentiated_as_training_does_it() -> None:
-    """With use_reentrant=True it refuses torch.autograd.grad, and takes backward()."""
+@pytest.mark.parametrize("behind", [False, True])
+def test_a_checkpoint_is_differentiated_as_training_does_it(behind: bool) -> None:
+    """With use_reentrant=True it refuses torch.autograd.grad, and takes backward().
+
+    A layer has a projection behind it, whose part of the graph is freed before that is refused.
+    """
     from torch.utils.checkpoint import checkpoint
 
     def attend(q: Any, k: Any, v: Any) -> Any:
         score = lambda q, k, v: torch.softmax(q @ k.mT * q.shape[-1] ** -0.5, -1) @ v  # noqa: E731
-        return checkpoint(score, q, k, v, use_reentrant=True)
+        o = checkpoint(score, q, k, v, use_reentrant=True)
+        return o * torch.ones((), dtype=v.dtype) if behind else o
 
     certificate = judged(attend)
     assert certificate.passed, str(certificate)

@@ -53,3 +53,17 @@ def test_it_is_named_by_workers_too(tmp_path: Any) -> None:
     words = ("--profile", "quick", "--dtype", "float64", "--clause", "A1,S1,C1,X1")
     done = run("certify", "mine.py:attend", *words, cwd=tmp_path)
     assert " problems, with causal and N > M: ValueError: " in done.stdout, done.stderr
+
+
+def test_no_problem_is_called_that_where_excludes() -> None:
+    """Such a problem may end the process, and is excluded for that reason."""
+    widths = set()
+
+    def attend(query: Any, key: Any, value: Any, is_causal: bool = False) -> Any:
+        widths.add(value.shape[-1])
+        if is_causal and query.shape[-2] > key.shape[-2]:
+            raise ValueError("more queries than keys")
+        return dense(query, key, value, is_causal=is_causal)
+
+    assert "sometimes raises" in str(certify(attend, where="E > 0", **FEW))
+    assert 0 not in widths

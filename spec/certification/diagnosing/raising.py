@@ -15,6 +15,7 @@ import numpy as np
 from spec.certification.diagnosing.evidence import ANOTHER
 from spec.certification.diagnosing.separating import best, shorter
 from spec.certification.diagnosing.table import CLEAR, COVERED
+from spec.certification.judging.bounds import group
 from spec.certification.judging.drawing import same_chances, series
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.judging import differentiates, scope_for
@@ -102,10 +103,11 @@ class Raising:
 
     @cached_property
     def _problems(self) -> list[Any]:
-        """Problems drawn for the definition."""
+        """Problems drawn for the definition, within the bounds of the run."""
         clause = resolved(self.examiner.request.specification)[self.kind.definition]
         dtype = self.examiner.probed.exact
         reach = self.examiner.request.thoroughness.name
         scope = scope_for(clause, self._subject, dtype, "strict", reach)
         drawn = [*series(clause, scope, DRAWN, ANOTHER)]
-        return [self.kind.fitted(self._subject, problem) for problem in drawn]
+        fitted = (self.kind.fitted(self._subject, problem) for problem in drawn)
+        return [x for x in fitted if self.examiner.bounds.has(x, group(self.kind, self.kind.first))]

@@ -183,14 +183,11 @@ def by_leaves(outs: Sequence[Any], leaves: Sequence[Any], douts: Sequence[Any]) 
 def _pulled(outs: Sequence[Any], leaves: Sequence[Any], douts: Sequence[Any]) -> Sequence[Any]:
     """The gradients by leaves, None where there is none.
 
-    A checkpoint with use_reentrant=True, which training may use, refuses `torch.autograd.grad`.
-    It raises before anything is computed, and then `backward` is called as training calls it.
+    A checkpoint with use_reentrant=True, which training may use, refuses `torch.autograd.grad`,
+    and does so when the graph behind it was freed: `backward` is called, as training calls it.
     """
-    try:
+    if not _checkpointed(outs):
         return torch.autograd.grad(outs, leaves, douts, allow_unused=True)
-    except RuntimeError as error:
-        if "use_reentrant=True" not in str(error):
-            raise
     kept = [leaf.grad for leaf in leaves]
     for leaf in leaves:
         leaf.grad = None
@@ -199,6 +196,20 @@ def _pulled(outs: Sequence[Any], leaves: Sequence[Any], douts: Sequence[Any]) ->
     for leaf, grad in zip(leaves, kept, strict=True):
         leaf.grad = grad
     return found
+
+
+def _checkpointed(outs: Sequence[Any]) -> bool:
+    """Whether there is a checkpoint with use_reentrant=True in the graph of the results."""
+    seen, ahead = set(), [out.grad_fn for out in outs]
+    while ahead:
+        node = ahead.pop()
+        if node is None or node in seen:
+            continue
+        if node.name() == "CheckpointFunctionBackward":
+            return True
+        seen.add(node)
+        ahead += [before for before, _ in node.next_functions]
+    return False
 
 
 def library(device: str) -> Torch:
