@@ -31,6 +31,7 @@ DANGEROUS: Mapping[str, tuple[str, str]] = {
         "fork signal socket subprocess",
         "copies itself for each runner; ends what a copy has started, and removes its files",
     ),
+    "spec.runner.find": ("exec", "a target is run from its file, not from bytes beside it"),
     "spec.runner.layers": ("eval", "a description holds expressions of its user"),
     "spec.runner.serve": ("socket", "a runner answers the judge"),
     "spec.runner.landlock": ("signal", "a runner ends with the process that has started it"),

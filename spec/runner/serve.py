@@ -67,7 +67,7 @@ class Runner:
 
     def start(self, told: Mapping[str, Any]) -> Any:
         """Import the target; it is the object 0."""
-        sys.path += [path for path in told["paths"] if path not in sys.path]
+        sys.path += [path for path in told.get("paths", ()) if path not in sys.path]
         self.confine(told["target"], told["folder"])
         self.objects.known[0] = found(told["target"], told["folder"])
         return described(self.objects.known[0])

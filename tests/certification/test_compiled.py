@@ -10,7 +10,7 @@ import pytest
 from spec import CLAUSES, certify
 from spec.attention.plug.trials import core
 from spec.attention.rounding import of_output, reference
-from spec.backends import Unsuitable, compiled, library
+from spec.backends import Unsuitable, library
 from spec.backends.compiled import not_compiled, programs
 from spec.certification.isolation.crew import Crew
 from spec.certification.judging.witness import Witness
@@ -18,6 +18,7 @@ from spec.certification.settings import COMPILING, Request
 from spec.certification.target.loading import load
 from spec.comparison import equal
 from spec.kinds import KINDS
+from spec.runner import compiled as heard
 from spec.trial import keeps
 from tests import shell
 from tests.certification import here
@@ -131,7 +132,7 @@ def test_a_part_that_is_not_compiled_is_told_and_nothing_but_such_parts_is_no_go
     (said,) = witness.changed("at first")
     assert said.startswith("torch.compile gave up on a part at first: Skip calling")
     monkeypatch.setitem(counters, "stats", Counter())  # as in a process that compiled nothing yet
-    monkeypatch.setattr(compiled, "_heard", Counter())
+    monkeypatch.setattr(heard, "_heard", Counter())
     done = start("certify", f"{TARGETS}:hides", *shell.FEW, "--compiled", "static")
     said = "error: --compiled static: nothing of hides was compiled\n"
     assert (done.returncode, done.stderr) == (2, said)

@@ -66,7 +66,10 @@ def test_each_failure_names_the_one_bug_that_there_is(tmp_path: Path) -> None:
     _, found = failures(tmp_path, kernel=scaled)
     (message,) = messages(found)
     assert message.startswith("the output is wrong with ")
-    assert "looks like: Divides scores by D instead of its square root. (divides_by" in message
+    assert "looks like: Wrong softmax scale (1/sqrt(D)) (BUG-14" in message
+    assert (
+        "(divides_by_width); or Applies the scale twice" in message
+    )  # which is the same by default
 
 
 @pytest.mark.parametrize(("words", "code"), [((), 1), (("-x",), 2)])  # xdist's own exit codes

@@ -63,14 +63,15 @@ def test_a_described_layer_that_drops_is_not_tested(make: str, when: str, tmp_pa
 
 @pytest.mark.torch
 @pytest.mark.parametrize(
-    "words", [("my_layers.py:MyAttention", "--description", "my.toml"), ("built.py:layer",)]
+    "words",
+    [("my_layers.py:MyAttention", "--description", "myattention.toml"), ("built.py:layer",)],
 )
 def test_a_layer_without_dropout_is_certified_as_the_guide_writes(
     words: tuple[str, ...], tmp_path: Path
 ) -> None:
     assert f"\nattention-spec certify {' '.join(words)}\n" in GUIDE
     (tmp_path / "my_layers.py").write_text(NAMED)
-    for name in ("my.toml", "built.py"):
+    for name in ("myattention.toml", "built.py"):
         (text,) = re.findall(rf"^```\w+\n(# {name}\n.*?)^```", GUIDE, re.M | re.S)
         (tmp_path / name).write_text(text)
     done = run("certify", *words, *FEW, "--clause", "L1", cwd=tmp_path)
