@@ -108,7 +108,7 @@ def test_what_a_person_declares_may_deviate(surveyed):
 def test_a_diagnosis_is_of_causes_that_it_names(changes):
     region = {"features": [], "sentence": "", "but": [], "passed": True}
     found = {"causes": [], "region": region, "met": [], "programs": 0}
-    found |= {"grades": {}, "failed": ""}
+    found |= {"grades": {}, "advice": None, "failed": ""}
     assert read_diagnosis({"diagnosis": found, "beside": 0.0}, CLAUSES).region.passed
     with pytest.raises(Interfered):
         read_diagnosis({"diagnosis": found | changes, "beside": 0.0}, CLAUSES)
