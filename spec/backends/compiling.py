@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from spec.backends.library import Library, Unsuitable, name_of
+from spec.runner.compiled import TRACED
 
 WAYS = ("static", "traced", "dynamic")
-TRACED = {"static": (), "traced": (float,)}  # by JAX, beside arrays
 
 
 class Compiled:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from spec.backends.memory import Laid, laid_out
 from spec.notation import Array, Memory
 from spec.printable import printable
+from spec.runner.chance import Chance
 from spec.runner.parameters import name_of as name_of
 
 WARNINGS: ContextVar[Literal["ignore", "default"]] = ContextVar("WARNINGS", default="ignore")
@@ -33,7 +34,7 @@ class Library:
     recorded: function, arrays -> what the function returns while gradients are recorded; None
         where there are none.
     copied, same, overlap: whether a buffer was written to, or is shared.
-    chance: where its random numbers are drawn, if not in this process (`sources`).
+    chance: its own source of random numbers, and its generators (`sources`).
     compilers: by way (`compiling`), what makes a function, or a class, a compiled one.
     """
 
@@ -54,7 +55,7 @@ class Library:
     overlap: Callable[[Any, Any], bool]
     compilers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     array: type | None = None
-    chance: Any = None
+    chance: Any = field(default_factory=Chance)
 
     @property
     def title(self) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spec.notation import Array, Memory
+from spec.runner.memory import strided
 
 KEPT = (np.dtype(bool), np.dtype(np.int32))  # truth values and whole numbers have no other format
 
@@ -49,11 +50,8 @@ def laid_out(x: Array, memory: Memory) -> Laid:
 
 def view_of(buffer: Array, laid: Laid) -> Array:
     """The view of `buffer`, which is that of `laid` in any dtype, that holds the numbers."""
-    if laid.strides is None:
-        return buffer.reshape(laid.shape)
-    size = buffer.itemsize
-    strides = tuple(size * step for step in laid.strides)
-    return np.ndarray(laid.shape, buffer.dtype, buffer.data, laid.offset * size, strides)
+    view: Array = strided(buffer, vars(laid))
+    return view
 
 
 def _contiguous(x: Array) -> Laid:

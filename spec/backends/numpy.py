@@ -8,6 +8,7 @@ import numpy as np
 from spec.backends.library import Library, Unsuitable
 from spec.backends.memory import KEPT, Laid, view_of
 from spec.notation import Array
+from spec.runner.memory import FLOATS
 
 
 def library(device: str) -> Library:
@@ -17,7 +18,7 @@ def library(device: str) -> Library:
     return Library(
         name="numpy",
         device="cpu",
-        dtypes=("float64", "float32", "float16"),
+        dtypes=tuple(FLOATS),
         put=put,
         integers=lambda x: x.astype(np.int64),
         format=np.dtype,

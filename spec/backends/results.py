@@ -5,7 +5,6 @@ exception that a call raises becomes `Refused`; whether it may refuse is decided
 some errors a GPU fails in every later call: such an error ends the process.
 """
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +14,7 @@ import numpy as np
 from spec.backends.library import Library, first_line
 from spec.comparison import Violation
 from spec.notation import Array, Call
+from spec.runner.errors import lost
 from spec.subject import DeviceLost, Over, Raised, Refused
 
 
@@ -48,18 +48,6 @@ def refusing(given: Callable[[], Mapping[str, str]] = dict) -> Iterator[None]:
         refused = kind(f"{type(error).__name__}: {first_line(error)}")
         refused.given = given()
         raise refused from error
-
-
-def lost(error: BaseException) -> bool:
-    """Whether the device that raised this answers nobody any more, as CUDA after a bad address."""
-    torch = sys.modules.get("torch")
-    if torch is None or "CUDA error" not in str(error):
-        return False
-    try:
-        torch.cuda.synchronize()
-    except Exception:
-        return True
-    return False
 
 
 def check(

@@ -1,7 +1,6 @@
 """Sources of random numbers: a library's own, at a seed, and generators that calls are handed.
 
-Whatever is drawn from a library's own source, it is afterwards as it was before. This module loads
-torch only for who works in torch.
+Whatever is drawn from a library's own source, it is afterwards as it was before.
 """
 
 import sys
@@ -13,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.library import Library
-
-LARGEST = 2**32  # of the seeds of NumPy's own source, one more
+from spec.runner.chance import LARGEST
 
 _started: ContextVar[tuple[int, ...]] = ContextVar("started", default=())
 
@@ -41,50 +39,21 @@ def taken() -> int | None:
 @contextmanager
 def kept(library: Library) -> Iterator[None]:
     """The library's own source is as it was in the end."""
-    if library.chance is not None:
-        before = library.chance.state()
-        try:
-            yield
-        finally:
-            library.chance.back(before)
-        return
-    if library.name == "torch":
-        import torch
-
-        with torch.random.fork_rng(devices=[] if library.device == "cpu" else None):
-            yield
-        return
-    before = np.random.get_state()
+    before = library.chance.state()
     try:
         yield
     finally:
-        np.random.set_state(before)
+        library.chance.back(before)
 
 
 def start(library: Library, seed: int) -> None:
     """Start the library's own source at `seed`."""
-    if library.chance is not None:
-        library.chance.start(seed)
-        return
-    if library.name != "torch":
-        np.random.seed(seed % LARGEST)
-        return
-    import torch
-
-    # Without CUDA, torch.manual_seed would note down for it where it was called from.
-    on_cpu = library.device == "cpu"
-    (torch.default_generator.manual_seed if on_cpu else torch.manual_seed)(seed)
+    library.chance.start(seed)
 
 
 def generator(library: Library, seed: int) -> Any:
     """A generator of the library, at `seed`."""
-    if library.chance is not None:
-        return library.chance.generator(seed)
-    if library.name == "torch":
-        import torch
-
-        return torch.Generator(library.device).manual_seed(seed)
-    return np.random.default_rng(seed)
+    return library.chance.generator(seed)
 
 
 def is_generator(x: Any) -> bool:

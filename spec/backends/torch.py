@@ -49,6 +49,7 @@ def library(device: str) -> Library:
         overlap=arrays.overlap,
         compilers={way: partial(compiled, arrays, way=way) for way in arrays.ways},
         array=torch.Tensor,
+        chance=arrays,
     )
 
 

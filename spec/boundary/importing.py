@@ -31,8 +31,7 @@ def imported(target: str, folder: str) -> Sequence[str]:
 
 def source(target: str, folder: str) -> str:
     """The file of a target in its folder and the line on which it begins; "" if it is not there."""
-    place, _, name = target.rpartition(":")
-    path = Path(place if place.endswith(".py") else f"{place.replace('.', '/')}.py")
+    name = target.rpartition(":")[2]
     try:
         body = ast.parse(_text(target, folder)).body
     except (SyntaxError, ValueError):
@@ -41,7 +40,7 @@ def source(target: str, folder: str) -> str:
     named = (x for x in body if isinstance(x, kinds) and x.name == name.partition(".")[0])
     lines = (min([x.lineno, *(y.lineno for y in x.decorator_list)]) for x in named)
     line = next(lines, 0)
-    absolute = Path(os.path.abspath(Path(folder, path)))
+    absolute = Path(os.path.abspath(_path(target, folder)))
     inside = absolute.is_relative_to(folder)
     return f"{absolute.relative_to(folder) if inside else absolute}:{line}" if line else ""
 
@@ -57,9 +56,13 @@ def _named(tree: ast.Module) -> Iterator[str]:
 
 def _text(target: str, folder: str) -> str:
     """The text of the file of a target in its folder; "" where there is none."""
-    place = target.rpartition(":")[0]
-    path = Path(folder, place if place.endswith(".py") else f"{place.replace('.', '/')}.py")
     try:
-        return path.read_text(encoding="utf-8")
+        return _path(target, folder).read_text(encoding="utf-8")
     except (OSError, ValueError):
         return ""
+
+
+def _path(target: str, folder: str) -> Path:
+    """The path of the file of a target, if it is in its folder."""
+    place = target.rpartition(":")[0]
+    return Path(folder, place if place.endswith(".py") else f"{place.replace('.', '/')}.py")

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from spec.printable import printable
+from spec.runner.errors import LINE as TEXT
 from spec.runner.memory import FORMATS, ROOM, SIZE
+from spec.runner.objects import FAR
 from spec.subject import Over
 
 DEEPEST, LONGEST, AXES, LARGEST = 8, 10_000, 16, 2**40
-FAR = 2**64  # the largest whole number that may be a value
-TEXT = 200  # letters
 TRUTHS = (type(None), bool)
 CODES = 256
 STAYS = ("CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "WINCH")  # signals that end nobody

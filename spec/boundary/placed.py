@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spec.backends.memory import KEPT, Laid
+from spec.backends.memory import KEPT, Laid, view_of
 from spec.boundary.messages import Interfered, fields, numbered
 from spec.notation import Array
-from spec.runner.memory import FORMATS, strided
+from spec.runner.memory import FORMATS, flat
 
 if TYPE_CHECKING:
     from spec.boundary.runners import Connection
@@ -71,22 +71,18 @@ class Placed:
         if self.target.copies:
             found: Array = self.target.read(self.target.ask("fetch", of=self.id)).raw
             return found
-        flat = np.frombuffer(self.here.block, FORMATS[self.dtype], self.raw.size, self.at)
-        return flat.copy()
+        form = {"dtype": self.dtype, "count": self.raw.size, "at": self.at}
+        held: Array = flat(self.here.block, form)
+        return held.copy()
 
     def numbers(self) -> Array:
         """The numbers of the view as they are in the block."""
-        told = {"strides": self.laid.strides, "offset": self.laid.offset, "shape": self.shape}
-        return decoded(strided(self.now(), told), self.dtype)
+        return decoded(view_of(self.now(), self.laid), self.dtype)
 
     def reshape(self, *shape: int) -> Placed:
         """The same numbers in another shape."""
-        numbers = strided(
-            self.raw,
-            {"strides": self.laid.strides, "offset": self.laid.offset, "shape": self.shape},
-        )
-        flat = np.ascontiguousarray(numbers).reshape(-1)
-        return Placed(self.target, flat, self.dtype, Laid(flat, shape))
+        raw = np.ascontiguousarray(view_of(self.raw, self.laid)).reshape(-1)
+        return Placed(self.target, raw, self.dtype, Laid(raw, shape))
 
     def __setitem__(self, everything: Any, value: float) -> None:
         """Write one number into the whole buffer, as a caller may after a call."""
@@ -116,17 +112,15 @@ class Answer:
     """An array of a runner: its form, and its numbers if they came with it."""
 
     def __init__(self, home: Any, told: Any, tape: int | None) -> None:
-        self.home, self.here, self.tape = home, home.connection(), tape
+        self.home, self.tape = home, tape
+        self.here: Connection = home.connection()
         self.id, self.dtype, self.shape = told["id"], told["dtype"], told["shape"]
         self.device, self.requires_grad = told["device"], told["grad"]
         self.raw: Array | None = None
         self.here.pinned += 1
-        here: Connection = self.here
         if told["at"] is not None:
-            form = FORMATS[self.dtype]
-            count = math.prod(self.shape)
-            flat = np.frombuffer(here.block, form, count, told["at"])
-            self.raw = flat.copy().reshape(self.shape)
+            form = {"dtype": self.dtype, "count": math.prod(self.shape), "at": told["at"]}
+            self.raw = flat(self.here.block, form).copy().reshape(self.shape)
 
     def number(self, connection: Connection) -> int:
         """Its number in the runner."""

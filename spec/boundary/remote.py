@@ -13,6 +13,7 @@ from spec.backends.memory import Laid
 from spec.boundary.messages import numbered, truth
 from spec.boundary.placed import Answer, Leaf, Placed, encoded
 from spec.notation import DTYPES
+from spec.runner.memory import FLOATS
 
 
 @dataclass(frozen=True)
@@ -20,9 +21,6 @@ class Format:
     """A format, as a library calls it."""
 
     name: str
-
-
-OF_NUMPY = ("float64", "float32", "float16")
 
 
 def remote(target: Any, name: str, device: str) -> Library:
@@ -33,7 +31,7 @@ def remote(target: Any, name: str, device: str) -> Library:
     return Library(
         name=name,
         device="gpu" if (name, place) == ("jax", "cuda") else place,
-        dtypes=DTYPES if differs else OF_NUMPY,
+        dtypes=DTYPES if differs else tuple(FLOATS),
         put=lambda laid, dtype: put(target, laid, dtype),
         integers=lambda x: placed(target, np.asarray(x, np.int64)),
         format=Format,

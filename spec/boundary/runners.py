@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from spec.boundary.messages import Interfered, parsed
 from spec.runner.confine import confined
-from spec.runner.memory import ROOM, SIZE, mapped
+from spec.runner.memory import ROOM, SIZE, aligned, mapped
 from spec.runner.serve import LONGEST
 
 START = Path(__file__).resolve().parents[1] / "runner" / "start.py"
@@ -32,7 +32,6 @@ KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "VIRTUAL_
 BEGIN = ("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH", "TRITON_", "JAX_", "XLA_")
 BARE = "ATTENTION_SPEC_BARE"  # for tests: runners as where there is no Landlock
 SEALED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-ALIGNED = 64  # bytes
 CALLS = 4000  # of a runner, on average, before another one takes its place
 Form = tuple[str, int, tuple[int, ...], tuple[int, ...] | None, int]  # dtype, count, shape, strides
 
@@ -53,7 +52,7 @@ class Zygote:
         kept = {x: y for x, y in os.environ.items() if x in KEPT or x.startswith(BEGIN)}
         self.owner = os.getpid()
         self.bare = BARE in os.environ
-        self.isolation = confined(self.bare)
+        self.isolation = isolated()
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-u", "-"],  # as whose argument a target sees nothing
             stdin=subprocess.PIPE,
@@ -153,7 +152,8 @@ class Connection:
         if spare:
             return spare.pop()
         self.numbers += 1
-        found = Spot(form, size + (-size % ALIGNED), self.numbers, self._place(size))
+        size = aligned(size)
+        found = Spot(form, size, self.numbers, self._place(size))
         dtype, count, shape, strides, offset = form
         told = {"shape": shape, "strides": strides, "offset": offset, "count": count}
         self.new.append({**told, "dtype": dtype, "id": found.id, "at": found.at})
@@ -174,7 +174,6 @@ class Connection:
         self.spare.clear()
 
     def _place(self, size: int) -> int:
-        size += -size % ALIGNED
         if self.at + size > ROOM and not self.gaps.get(size):
             self.empty()
         if self.gaps.get(size):

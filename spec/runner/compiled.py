@@ -5,8 +5,10 @@ torch's compiler has counters, and JAX reports each program as it compiles it (`
 
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
+TRACED: Mapping[str, tuple[type, ...]] = {"static": (), "traced": (float,)}  # by JAX, beside arrays
 DONE, KEPT = "/jax/core/compile/backend_compile_duration", "/jax/compilation_cache/cache_hits"
 
 _heard = Counter[str]()

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import Any
 
-LINE = 200  # letters of an exception's message
+LINE = 200  # letters of a text in an answer
 
 
 class NoGradient(Exception):

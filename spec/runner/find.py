@@ -13,9 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .errors import Absent
+from .errors import LINE, Absent
 from .inference import inferred
-from .objects import DEEPEST, FAR, LINE, kind_of
+from .objects import DEEPEST, FAR, kind_of
 from .parameters import bound, name_of, parameters_of
 
 OURS = ("spec", "attention_spec")  # the specification, in its repository and installed

@@ -13,6 +13,7 @@ import numpy as np
 
 SIZE = 1 << 30  # bytes, of which only those that are used take memory
 ROOM = SIZE // 2
+ALIGNED = 64  # bytes
 WHOLE: Mapping[str, np.dtype[Any]] = {
     "bool": np.dtype(bool),
     "int32": np.dtype(np.int32),
@@ -28,6 +29,11 @@ FORMATS: Mapping[str, np.dtype[Any]] = {
     "bfloat16": np.dtype("u2"),
     **WHOLE,
 }  # as NumPy holds them
+
+
+def aligned(size: int) -> int:
+    """The bytes that an array of so many takes in the block."""
+    return size + -size % ALIGNED
 
 
 def mapped(handle: int) -> mmap.mmap:

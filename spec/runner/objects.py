@@ -15,12 +15,12 @@ import mmap
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from .memory import FORMATS, ROOM, SIZE, flat, strided
+from .errors import LINE
+from .memory import FORMATS, ROOM, SIZE, aligned, flat, strided
 
 PLAIN = (type(None), bool)
-FAR, LINE = 2**64, 200  # the largest whole number and the letters of a text that are written
+FAR = 2**64  # the largest whole number that is written
 LONGEST, DEEPEST = 500, 6  # of what lists in an answer hold, all in all, and of lists in lists
-ALIGNED = 64  # bytes
 
 
 class Objects:
@@ -105,7 +105,7 @@ class Objects:
         if at + size > SIZE:
             return None
         self.block[at : at + size] = raw.tobytes()
-        self.next = at + size + (-size % ALIGNED)
+        self.next = at + aligned(size)
         return at
 
 

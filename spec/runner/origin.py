@@ -12,9 +12,13 @@ MOST = 100  # packages
 
 def packages(target: Any) -> list[str]:
     """The installed packages that the module of a target has functions, classes or modules of."""
-    module = sys.modules.get(getattr(target, "__module__", None) or "")
+    return made_of(sys.modules.get(getattr(target, "__module__", None) or ""))[:MOST]
+
+
+def made_of(module: ModuleType | None) -> list[str]:
+    """The same of a module."""
     tops = dict.fromkeys(home.partition(".")[0] for home in _homes(module) if home)
-    return [top for top in tops if _installed(top)][:MOST]
+    return [top for top in tops if _installed(top)]
 
 
 def _homes(module: ModuleType | None) -> Iterator[str]:

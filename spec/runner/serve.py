@@ -1,6 +1,6 @@
 """The loop of a runner: it gets one message, does what it says, and answers with one.
 
-start    find the target; answer what it says of itself
+start    find the target
 library  choose the array library and its device
 call     call an object; with leaves, so that it can be differentiated
 pull     the gradients of a recorded call
@@ -70,7 +70,6 @@ class Runner:
         sys.path += [path for path in told.get("paths", ()) if path not in sys.path]
         self.confine(told["target"], told["folder"])
         self.objects.known[0] = found(told["target"], told["folder"])
-        return described(self.objects.known[0])
 
     def choose(self, told: Mapping[str, Any]) -> Any:
         """Choose the array library."""
@@ -186,7 +185,7 @@ class Runner:
             case "back":
                 return objects.library.back(objects.known[told["of"]].held)
             case "start":
-                return objects.library.seeded(told["seed"])
+                return objects.library.start(told["seed"])
         return objects.written(objects.library.generator(told["seed"]))
 
 

@@ -8,7 +8,6 @@ states it. A target that cannot be used raises `Unsuitable` with a message of on
 import ast
 import importlib
 import importlib.util
-import inspect
 import os
 import sys
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from spec.certification.target.fitting import confirmed, declared, suits, unaske
 from spec.certification.target.shipping import adapts
 from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
+from spec.runner.objects import kind_of as kind_of_object
 from spec.subject import Subject
 
 NAMED = 8  # functions and classes of a file, at most, in an error
@@ -90,9 +90,7 @@ def record(target: Target, kind: str | None = None, **options: Any) -> Any:
 
 def is_record(found: Any) -> bool:
     """Whether it is a record already, of whatever kind."""
-    if inspect.isclass(found) or isinstance(found, Elsewhere):
-        return False
-    return hasattr(found, "about") and hasattr(found, "functions")
+    return not isinstance(found, Elsewhere) and kind_of_object(found) == "record"
 
 
 def _told(found: Any, description: str | None) -> str:

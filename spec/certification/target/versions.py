@@ -2,17 +2,17 @@
 
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from types import FunctionType, ModuleType
 
 from spec.backends import NAMES
 from spec.backends.elsewhere import home
+from spec.runner import origin as origin_of
 from spec.runner.gpu import at_work
+from spec.runner.origin import INSTALLED as INSTALLED
 
-INSTALLED = {"site-packages", "dist-packages"}
 GPU = "gpu"
 
 
@@ -26,7 +26,7 @@ def versions_of(origin: str = "") -> Mapping[str, str]:
     if (there := home()) is not None:
         told = there.loaded()
         loaded, gpu = ["numpy", *(x for x in told["libraries"] if x in NAMES)], told["gpu"]
-        made = (*dict.fromkeys(x for top in told["packages"] for x in _by_name(top)),)
+        made = _named(told["packages"])
     return {**versions([*loaded, *made]), **({GPU: gpu} if gpu else {})}
 
 
@@ -52,20 +52,7 @@ def made_of(origin: str) -> tuple[str, ...]:
     """
     place, _, _ = origin.rpartition(":")
     module = sys.modules.get(Path(place).stem if place.endswith(".py") else place)
-    tops = dict.fromkeys(home.partition(".")[0] for home in _homes(module) if home)
-    return (*dict.fromkeys(found for top in tops for found in _distributions(top)),)
-
-
-def _homes(module: ModuleType | None) -> Iterator[str]:
-    """Yield the names of a module, and of the modules that define its contents."""
-    if module is None:
-        return
-    yield module.__name__
-    for x in [*vars(module).values()]:
-        if isinstance(x, ModuleType):
-            yield x.__name__
-        elif isinstance(x, (type, FunctionType)):
-            yield str(x.__module__)
+    return _named(origin_of.made_of(module))
 
 
 def installed(top: str, file: Path) -> tuple[str, ...]:
@@ -75,13 +62,9 @@ def installed(top: str, file: Path) -> tuple[str, ...]:
     return tuple(f"{name} {_version(name)}" for name in _by_name(top)[:1])
 
 
-def _distributions(top: str) -> tuple[str, ...]:
-    """The distributions that have a package, if it was installed."""
-    package = sys.modules.get(top)
-    paths = [getattr(package, "__file__", None) or "", *getattr(package, "__path__", ())]
-    if not any(INSTALLED & {*Path(path).parts} for path in paths):
-        return ()
-    return _by_name(top)
+def _named(packages: Iterable[str]) -> tuple[str, ...]:
+    """The distributions that have these packages."""
+    return (*dict.fromkeys(found for top in packages for found in _by_name(top)),)
 
 
 def _by_name(top: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ JAX arrays have no strides, so the layout in memory makes no difference here.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
@@ -15,7 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..compiled import listen
+from ..chance import Chance
+from ..compiled import TRACED, listen
 from ..errors import Absent
 from ..memory import strided
 
@@ -24,11 +25,11 @@ listen(jax.monitoring)
 BF16 = jnp.bfloat16
 
 
-class Jax:
+class Jax(Chance):
     """JAX on one device."""
 
     name = "jax"
-    ways: Mapping[str, tuple[type, ...]] = {"static": (), "traced": (float,)}
+    ways = TRACED
 
     def __init__(self, place: Any) -> None:
         self.place = place
@@ -107,15 +108,6 @@ class Jax:
     def compiled(self, program: Any, way: str) -> Any:
         """A function under jax.jit, what is no array static. Raises Absent: a class."""
         return compiler(program, (jax.Array, *self.ways[way]))
-
-    def state(self) -> Any:
-        """None: a function of JAX is given a key."""
-
-    def back(self, state: Any) -> None:
-        """Do nothing, likewise."""
-
-    def seeded(self, seed: int) -> None:
-        """Do nothing, likewise."""
 
 
 def compiler(program: Any, data: tuple[type, ...]) -> Callable[..., Any]:

@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from ..chance import Chance
 from ..errors import Absent
 from ..memory import strided
 
-LARGEST = 2**32  # of the seeds of NumPy's own source, one more
 
-
-class Numpy:
+class Numpy(Chance):
     """NumPy on the CPU, which has no gradients, and compiles nothing."""
 
     name = "numpy"
@@ -50,22 +49,6 @@ class Numpy:
     def format(self, name: str) -> Any:
         """A format, as the library calls it."""
         return np.dtype(name)
-
-    def state(self) -> Any:
-        """The state of its own source of random numbers."""
-        return np.random.get_state()
-
-    def back(self, state: Any) -> None:
-        """Give its own source the state that it had."""
-        np.random.set_state(state)
-
-    def seeded(self, seed: int) -> None:
-        """Start its own source at a seed."""
-        np.random.seed(seed % LARGEST)
-
-    def generator(self, seed: int) -> Any:
-        """A generator at a seed."""
-        return np.random.default_rng(seed)
 
 
 def library(device: str) -> Numpy:

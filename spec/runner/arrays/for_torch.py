@@ -16,8 +16,6 @@ NAMES = ("float64", "float32", "float16", "bfloat16")
 FORMATS = {name: getattr(torch, name) for name in NAMES}
 DTYPES = {dtype: name for name, dtype in FORMATS.items()}
 OWN = (torch.Tensor, torch.nn.Parameter)  # a Parameter is a tensor that a module owns
-
-
 LIMITS = ("recompile_limit", "accumulated_recompile_limit")
 OLDER = ("cache_size_limit", "accumulated_cache_size_limit")  # their names before torch 2.6
 
@@ -100,7 +98,7 @@ class Torch:
         if state[1]:
             torch.cuda.set_rng_state_all(state[1])
 
-    def seeded(self, seed: int) -> None:
+    def start(self, seed: int) -> None:
         """Start its own sources at a seed."""
         # Without CUDA, torch.manual_seed would note down for it where it was called from.
         on_cpu = self.place.type == "cpu"
