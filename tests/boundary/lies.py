@@ -51,7 +51,7 @@ def pass_handles() -> None:
 
 
 def late() -> None:
-    """Answer the last question once more, when the next one is asked."""
+    """Answer the last question once more, after the next one."""
     number = EARLIER.pop() if EARLIER else ""
     EARLIER.append(spoken()[1]["n"])
     if number:

@@ -108,7 +108,7 @@ def test_the_description_of_a_class(x):
 
 
 def home_that_hears(answer):
-    """A home whose runner says one thing, whatever it is asked."""
+    """A home whose runner gives one answer to all questions."""
     home = Home(SimpleNamespace(), "mine.py:attend", ".")
     here = SimpleNamespace(pinned=0, free=[], block=bytearray(0))
     home.connection = home.begin = lambda: here

@@ -120,7 +120,7 @@ def test_an_answer_that_is_still_held_keeps_its_runner(function):
     here = target._home.connection()
     called(target, library, 1, 2, 4)
     assert target._home.connection() is here
-    assert out.numbers().flat[0] == out.numbers().flat[0] == 3  # at first as it came, then anew
+    assert out.numbers().flat[0] == out.numbers().flat[0] == 3  # as it came, then as it is fetched
     del out
     called(target, library, 1, 2, 4)
     assert target._home.connection() is not here

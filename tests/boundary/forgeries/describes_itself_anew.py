@@ -1,4 +1,4 @@
-"""Describes itself in another way each time that it is asked, in each process."""
+"""Gives another description of itself in each process and for each question."""
 
 import itertools
 import os

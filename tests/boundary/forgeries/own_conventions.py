@@ -1,4 +1,4 @@
-"""Chooses its conventions when it is asked, by __getattr__ of a callable, and widens its bounds."""
+"""Declares conventions by __getattr__ of a callable, only when they are read; they widen bounds."""
 
 from functions import mean
 

@@ -1,4 +1,4 @@
-"""Answers what it is asked at first, and later raises for each mask with which a mean is wrong."""
+"""Answers all first calls, and later raises for each mask with which a mean is wrong."""
 
 import numpy as np
 
