@@ -108,7 +108,7 @@ def test_each_printed_script_runs_alone_and_passes_once_its_fault_is_mended(
         ({"A1": ("blocked", "blocked"), "A2": ("blocked", "blocked")}, "none of 2 was run"),
         (
             {"A1": ("holds", "violated"), "A2": ("refused", "holds"), "A3": ("refused",) * 2},
-            "3 of 3 apply: 1 passes, 1 fails, 1 unsupported (raises an exception)",
+            "3 of 3 apply: 1 passes, 1 fails, 1 unsupported (raises)",
         ),
         (
             {"A1": ("blocked", "violated"), "A2": ("holds", "not offered"), "A3": ("holds",) * 2},

@@ -23,7 +23,7 @@ class Said(NamedTuple):
 
 
 RECOMMENDED = " (recommended only)"
-UNSUPPORTED = "{} unsupported (raises an exception)"  # which is no failure
+UNSUPPORTED = "{} unsupported (raises)"  # an exception, which is no failure
 SAID = {
     "holds": Said("passed", "·", "{} passes", "{} pass"),
     "violated": Said("failed", "✗", "{} fails", "{} fail", "failed"),
