@@ -30,6 +30,7 @@ OURS = ("attention_spec", "spec", "build", "dist", ".git", ".tox", ".nox")
 LIBRARIES = "LD_LIBRARY_PATH"
 
 SPECIFICATION = Path(__file__).resolve().parents[1]
+PYTHON = os.path.realpath(sys.prefix)  # also where it lies in the .tox of the specification
 
 
 def allowed(target: str, folder: str, own: str) -> Iterator[Allowed]:
@@ -47,6 +48,7 @@ def common() -> tuple[Allowed, ...]:
 
 
 def _common() -> Iterator[Allowed]:
+    yield from _opened(PYTHON, {x for x in _hidden() if not _below(PYTHON, x)})
     for place in dict.fromkeys(os.path.realpath(x) for x in (*SYSTEM, *_python()) if x):
         yield from _opened(place, _hidden())
     yield from ((str(SPECIFICATION / name), READ) for name in ("runner", "adapters"))
@@ -58,8 +60,8 @@ def _common() -> Iterator[Allowed]:
 
 
 def _python() -> Iterator[str]:
-    """Where Python and its packages are."""
-    yield from (sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path)
+    """Where Python and its packages are, besides the environment that runs."""
+    yield from (sys.base_prefix, sys.exec_prefix, *sys.path)
     yield from os.environ.get(LIBRARIES, "").split(":")
     for name, module in [*sys.modules.items()]:  # packages that lie where they are written
         if name.startswith("__editable__"):
