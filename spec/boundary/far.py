@@ -13,7 +13,7 @@ from spec.boundary import importing
 from spec.boundary.described import TOLD, libraries, named, signature
 from spec.boundary.home import Home
 from spec.boundary.messages import LARGEST, Interfered, fields, plain, several, text, whole
-from spec.boundary.placed import Answer, Leaf, Placed
+from spec.boundary.placed import Answer, Leaf, Placed, Tape
 from spec.boundary.remote import Format, remote
 from spec.boundary.runners import Connection, Zygote
 
@@ -164,13 +164,23 @@ def called(
     given = [sent(x, here, leaves) for x in places]
     named = {name: sent(x, here, leaves) for name, x in words.items()}
     asked: dict[str, Any] = {"of": number, "places": given, "words": named}
-    if leaves:
-        asked["leaves"] = [x.of.number(here) for x in leaves[0].tape]
+    tape = leaves[0].tape if leaves else None
+    if tape is not None:
+        asked["leaves"] = [x.of.number(here) for x in tape.leaves]
+        asked["douts"] = [x.number(here) for x in tape.douts]
     told = home.ask("call", **asked, **home.mode)
-    if not isinstance(told, dict) or not told.keys() <= {"is", "tape"} or "is" not in told:
-        raise Interfered("sent an answer of another form")
-    tape = whole(told["tape"], -LARGEST, -1) if "tape" in told else None
-    return home.read(told["is"], tape)
+    if tape is None:
+        return home.read(fields(told, {"is"})["is"])
+    return recorded(home, told, tape)
+
+
+def recorded(home: Home, told: Any, tape: Tape) -> Any:
+    """The result of a call that was recorded, whose gradients the tape gets if they are there."""
+    told = fields(told, {"is", "tape", "pulled"})
+    found = home.read(told["is"], whole(told["tape"], -LARGEST, -1))
+    if told["pulled"] is not None:
+        tape.out, tape.gradients = found, home.gradients(told["pulled"])
+    return found
 
 
 def asked(home: Home, do: str, **values: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,20 @@ class FarError(Exception):
     """An exception that a target raised in its runner."""
 
 
+homes: weakref.WeakSet[Home] = weakref.WeakSet()
+
+
+def leave() -> None:
+    """In a copy of a process, forget the runner of that process; the copy has one of its own."""
+    for home in homes:
+        if home.here is not None:
+            home.here.talk.close()
+            home.here = None
+
+
+os.register_at_fork(after_in_child=leave)
+
+
 class Home:
     """A target that lives in runners.
 
@@ -47,22 +62,21 @@ class Home:
 
     def __init__(self, zygote: Zygote, target: str, folder: str) -> None:
         self.zygote, self.target, self.folder = zygote, target, folder
-        self.here: tuple[int, Connection] | None = None
+        self.here: Connection | None = None
         self.chosen: tuple[str, str] | None = None
         self.running, self.recording, self.copies = "float64", False, False
         self.made: Callable[..., Any] = lambda *_: None
+        homes.add(self)
 
     def connection(self) -> Connection:
         """The runner of this process, started if there is none."""
-        if self.here is None or self.here[0] != os.getpid():
-            if self.here is not None:
-                self.here[1].talk.close()  # of the process that was copied
-            self.here = os.getpid(), self.zygote.runner()
+        if self.here is None:
+            self.here = self.zygote.runner()
             paths = [path for path in sys.path if path]
             self.ask("start", target=self.target, folder=self.folder, paths=paths)
             if self.chosen is not None:
                 self.choose(*self.chosen)
-        return self.here[1]
+        return self.here
 
     def begin(self) -> Connection:
         """The runner for a call: now and then a new one, if nothing of the last is needed."""
@@ -75,8 +89,7 @@ class Home:
 
     def ask(self, do: str, **told: Any) -> Any:
         """The answer to a question. Raises what the target raised; Interfered."""
-        here = self.here[1] if do == "start" and self.here else self.connection()
-        found = here.ask(do, **told)
+        found = self.connection().ask(do, **told)
         if "no" in found:
             raise raised(found["no"])
         return found["ok"]
@@ -117,16 +130,30 @@ class Home:
 
     def counts(self) -> Mapping[str, Any]:
         """The counts of what was compiled in the runner."""
-        told = fields(self.ask("counts"), {"programs", "of_jax", "any", "not_compiled"})
-        numbers = {x: whole(told[x], 0, LARGEST) for x in ("programs", "of_jax")}
-        reasons = [text(x) for x in several(told["not_compiled"], 0)]
-        return {**numbers, "any": told["any"] is True, "not_compiled": reasons}
+        here = self.connection()
+        if here.counted is None:  # nothing was called since it was asked for
+            told = fields(self.ask("counts"), {"programs", "of_jax", "any", "not_compiled"})
+            numbers = {x: whole(told[x], 0, LARGEST) for x in ("programs", "of_jax")}
+            reasons = [text(x) for x in several(told["not_compiled"], 0)]
+            here.counted = {**numbers, "any": told["any"] is True, "not_compiled": reasons}
+        return here.counted
 
     def pulled(self, outs: Sequence[Answer], douts: Sequence[Placed]) -> list[Any]:
         """The gradients of a recorded call, of which these are results."""
         here = self.connection()
         asked = {"outs": [x.number(here) for x in outs], "douts": [x.number(here) for x in douts]}
-        found = self.read(self.ask("pull", tape=outs[0].tape, **asked, **self.mode))
+        found = self.gradients({"ok": self.ask("pull", tape=outs[0].tape, **asked, **self.mode)})
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def gradients(self, told: Any) -> list[Any] | Exception:
+        """The gradients of an answer, or what the target raised. Raises Interfered."""
+        if not isinstance(told, dict) or told.keys() not in ({"ok"}, {"no"}):
+            raise Interfered("sent an answer of another form")
+        if "no" in told:
+            return raised(told["no"])
+        found = self.read(told["ok"])
         if not isinstance(found, list) or not all(isinstance(x, Answer) for x in found):
             raise Interfered("sent something else in the place of gradients")
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,12 +101,25 @@ class Placed:
 
 
 class Leaf:
-    """An array by which a call is differentiated. tape: all leaves of that call, in order."""
+    """An array by which a call is differentiated. tape: all leaves of that call."""
 
-    def __init__(self, of: Placed, tape: list[Leaf]) -> None:
+    def __init__(self, of: Placed, tape: Tape) -> None:
         self.of, self.tape = of, tape
         self.shape, self.dtype, self.requires_grad = of.shape, of.dtype, True
-        tape.append(self)
+        tape.leaves.append(self)
+
+
+class Tape:
+    """The leaves of a call, in order, and the cotangents of its results, where they are known.
+
+    out: its only result, if gradients came with it, or what their computation raised.
+    """
+
+    def __init__(self, douts: Sequence[Placed] = ()) -> None:
+        self.leaves: list[Leaf] = []
+        self.douts = douts
+        self.out: Any = None
+        self.gradients: list[Any] | Exception = []
 
 
 class Answer:

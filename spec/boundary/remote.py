@@ -11,7 +11,7 @@ import numpy as np
 from spec.backends.library import Library
 from spec.backends.memory import Laid
 from spec.boundary.messages import numbered, truth
-from spec.boundary.placed import Answer, Leaf, Placed, encoded
+from spec.boundary.placed import Answer, Leaf, Placed, Tape, encoded
 from spec.notation import DTYPES
 from spec.runner.memory import FLOATS
 
@@ -101,7 +101,11 @@ def running(target: Any, chosen: tuple[str, str], dtype: str) -> Iterator[None]:
 
 def recorded(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
     """The result of the function if each of the arrays requires a gradient."""
-    tape: list[Leaf] = []
+    return on_tape(function, arrays, Tape())
+
+
+def on_tape(function: Callable[..., Any], arrays: Sequence[Any], tape: Tape) -> Any:
+    """The result of the function if each of the arrays is a leaf."""
     return function(*(Leaf(x, tape) for x in arrays))
 
 
@@ -109,7 +113,12 @@ def differentiate(
     target: Any, function: Callable[..., Any], arrays: Sequence[Any], dout: Any
 ) -> Sequence[Any]:
     """The gradient of <dout, function(arrays)> by each array."""
-    out = recorded(function, arrays)
+    tape = Tape(dout if isinstance(dout, tuple) else (dout,))
+    out = on_tape(function, arrays, tape)
+    if tape.out is not None and out is tape.out:
+        if isinstance(tape.gradients, Exception):
+            raise tape.gradients
+        return tape.gradients
     outs, douts = (out, dout) if isinstance(out, tuple) else ((out,), (dout,))
     found: Sequence[Any] = target.pulled(outs, douts)
     return found

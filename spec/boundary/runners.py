@@ -16,7 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -112,7 +112,7 @@ class Connection:
     is given the same object again, as by a caller who fills a buffer in place; what it remembers by
     the identity of an array is then wrong. refills: whether an array of the library can be. calls,
     most: how many there were, and how many there will be, as nobody knows beforehand. pinned:
-    objects of the runner that no other one has.
+    objects of the runner that no other one has. counted: of what was compiled, until a question.
     """
 
     def __init__(self, talk: socket.socket, block: mmap.mmap) -> None:
@@ -122,12 +122,13 @@ class Connection:
         self.free: list[int] = []
         self.at, self.live, self.refills = 0, 0, False
         self.calls, self.most, self.pinned = 0, secrets.randbelow(2 * CALLS) + 1, 0
+        self.counted: Mapping[str, Any] | None = None
         self.gaps: dict[int, list[int]] = {}
         self.spare: dict[Form, list[Spot]] = {}
 
     def ask(self, do: str, **told: Any) -> Any:
         """The answer to a question. Raises what the target raised; Interfered."""
-        number = secrets.token_hex(8)
+        number, self.counted = secrets.token_hex(8), None
         message = {"n": number, "do": do, **told}
         message |= {"new": self.new} if self.new else {}
         message |= {"free": self.free} if self.free else {}

@@ -53,9 +53,10 @@ class Objects:
         """The object that a value of a message stands for. instead: other ones, by number."""
         if not isinstance(value, dict):
             return value
+        if "r" in value:
+            number = value["r"]
+            return instead[number] if instead and number in instead else self.known[number]
         (kind, what), *_ = value.items()
-        if kind == "r":
-            return (instead or {}).get(what, self.known[what])
         if kind == "f":
             return float(what)
         if kind == "dtype":
@@ -71,6 +72,10 @@ class Objects:
 
     def written(self, x: Any, depth: int = 0) -> Any:
         """An object as a value of an answer; a list without end is an object like others."""
+        told = None if self.library is None else self.library.told(x)
+        if told is not None:
+            number = self._kept(x)
+            return {"a": {**told, "id": number, "at": self.copied(x, told)}}
         if type(x) in PLAIN:
             return x
         if type(x) is int and abs(x) <= FAR:
@@ -83,14 +88,15 @@ class Objects:
             return {"t" if isinstance(x, tuple) else "l": [self.written(y, depth + 1) for y in x]}
         if isinstance(x, dict) and all(type(key) is str for key in x) and self._ends(x, depth):
             return {"d": [[key[:LINE], self.written(y, depth + 1)] for key, y in x.items()]}
+        kind = type(x)
+        named = f"{kind.__module__}.{kind.__qualname__}"
+        return {"o": {"id": self._kept(x), "type": named, "kind": kind_of(x)}}
+
+    def _kept(self, x: Any) -> int:
+        """The number of an object of an answer, by which the judge may refer to it."""
         number = next(self.numbers)
         self.known[number] = x
-        told = None if self.library is None else self.library.told(x)
-        if told is None:
-            kind = type(x)
-            named = f"{kind.__module__}.{kind.__qualname__}"
-            return {"o": {"id": number, "type": named, "kind": kind_of(x)}}
-        return {"a": {**told, "id": number, "at": self.copied(x, told)}}
+        return number
 
     def _ends(self, x: Collection[Any], depth: int) -> bool:
         self.left -= len(x)

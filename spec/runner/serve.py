@@ -12,8 +12,8 @@ import os
 import socket
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 from .arrays import library
@@ -41,7 +41,7 @@ def serve(talk: socket.socket, handle: int, prints: int, confine: Confine) -> No
     runner = Runner(Objects(mapped(handle)), confine)
     for one in (nothing, prints, handle):
         os.close(one)
-    with suppress(ConnectionError):
+    with talk, suppress(ConnectionError):
         while said := talk.recv(LONGEST):
             told = json.loads(said)
             answer = runner.answer(told)
@@ -101,18 +101,30 @@ class Runner:
             result, tape = arrays.recorded(made, [objects.known[x] for x in leaves])
             number = next(objects.numbers)
             objects.known[number] = tape
-            return {"is": objects.written(result), "tape": number}
+            is_one = len(told["douts"]) == 1 and arrays.told(result) is not None
+            pulled = self._pulled(tape, result, told["douts"]) if is_one else None
+            return {"is": objects.written(result), "tape": number, "pulled": pulled}
+
+    def _pulled(self, tape: Any, out: Any, douts: Sequence[int]) -> dict[str, Any]:
+        """The gradients of a call that has one result, or the exception that was raised."""
+        objects = self.objects
+        try:
+            found = objects.library.pulled(tape, [out], [objects.known[x] for x in douts])
+            return {"ok": objects.written([*found])}
+        except BaseException as error:
+            return {"no": refusal(error)}
 
     @contextmanager
     def mode(self, told: Mapping[str, Any]) -> Iterator[None]:
         """How a call is made: for which dtype, and with which warnings; recorded, if it is."""
-        arrays = self.objects.library
-        with warnings.catch_warnings(), ExitStack() as stack:
-            if arrays is not None:
-                stack.enter_context(arrays.running(told["running"]))
-            if told.get("recording") and arrays is not None:
-                stack.enter_context(arrays.recording())
+        arrays, shown = self.objects.library, (told["warnings"], None, Warning, None, 0)
+        if warnings.filters[:1] != [shown]:  # at first, or as the target has changed them
             warnings.simplefilter(told["warnings"])
+        if arrays is None:
+            yield
+            return
+        recording = arrays.recording if told.get("recording") else nullcontext
+        with arrays.running(told["running"]), recording():
             yield
 
     def layer(self, told: Mapping[str, Any]) -> Any:

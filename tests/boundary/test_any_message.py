@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from spec.backends.library import Unsuitable
 from spec.boundary import described, messages
-from spec.boundary.far import Thing, called, of_class
+from spec.boundary.far import Thing, called, of_class, recorded
 from spec.boundary.home import FarError, Home, raised
 from spec.boundary.messages import Interfered
+from spec.boundary.placed import Tape
 from spec.runner.memory import ROOM
 from spec.subject import NoGradient
 
@@ -110,7 +111,7 @@ def test_the_description_of_a_class(x):
 def home_that_hears(answer):
     """A home whose runner gives one answer to all questions."""
     home = Home(SimpleNamespace(), "mine.py:attend", ".")
-    here = SimpleNamespace(pinned=0, free=[], block=bytearray(0))
+    here = SimpleNamespace(pinned=0, free=[], block=bytearray(0), counted=None)
     home.connection = home.begin = lambda: here
     home.ask = lambda *_, **__: answer
     home.made = lambda home, number, kind, _, again: Thing(home, number, kind, again)
@@ -124,7 +125,14 @@ ANSWERED = {
     "ways": (["static"], Home.ways.fget),
     "names": (["np"], Home.names),
     "call": ({"is": 3}, lambda home: called(home, lambda: 0, (), {})),
-    "recorded": ({"is": 3, "tape": -1}, lambda home: called(home, lambda: 0, (), {})),
+    "recorded": (
+        {"is": 3, "tape": -1, "pulled": None},
+        lambda home: recorded(home, home.ask(), Tape()),
+    ),
+    "pulled": (
+        {"is": 3, "tape": -1, "pulled": {"ok": {"l": []}}},
+        lambda home: recorded(home, home.ask(), Tape()),
+    ),
     "gradients": (
         {"l": []},
         lambda home: home.pulled([SimpleNamespace(number=lambda _: -1, tape=-2)], []),

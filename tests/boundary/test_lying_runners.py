@@ -57,7 +57,7 @@ def target(folder):
         patched.chdir(folder)
         found = far("lies.py:attend")
     yield found
-    found._home.here[1].talk.close()
+    found._home.here.talk.close()
     found._home.zygote.end()
 
 

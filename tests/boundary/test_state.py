@@ -34,7 +34,7 @@ def targets(folder, name):
         found = far(name)
     library = found.library("numpy", "cpu")
     yield found, library
-    found._home.here[1].talk.close()
+    found._home.here.talk.close()
     found._home.zygote.end()
 
 

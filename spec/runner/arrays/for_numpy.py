@@ -7,7 +7,9 @@ import numpy as np
 
 from ..chance import Chance
 from ..errors import Absent
-from ..memory import strided
+from ..memory import FORMATS, strided
+
+NAMES = {dtype: name for name, dtype in FORMATS.items() if name != "bfloat16"}
 
 
 class Numpy(Chance):
@@ -24,11 +26,16 @@ class Numpy(Chance):
         """Format, shape and place of an array; None for anything else, a subclass among them."""
         if type(x) is not np.ndarray:
             return None
-        return {"dtype": str(x.dtype), "shape": x.shape, "device": "cpu", "grad": None}
+        return {
+            "dtype": NAMES.get(x.dtype) or str(x.dtype),
+            "shape": x.shape,
+            "device": "cpu",
+            "grad": None,
+        }
 
     def raw(self, x: Any) -> Any:
-        """The numbers of an array, in memory of their own."""
-        return np.array(x, order="C")
+        """The numbers of an array."""
+        return np.ascontiguousarray(x)
 
     def running(self, dtype: str) -> AbstractContextManager[Any]:  # noqa: ARG002
         """The context in which calls are made for a dtype."""

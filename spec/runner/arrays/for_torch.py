@@ -5,7 +5,7 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -47,14 +47,15 @@ class Torch:
         return {"dtype": name, **where, "grad": x.requires_grad}
 
     def raw(self, x: Any) -> Any:
-        """The numbers of a tensor, in memory of their own; bfloat16 as its bits."""
-        own = torch.Tensor.detach(x).to("cpu").contiguous().clone()
+        """The numbers of a tensor; bfloat16 as its bits."""
+        own = torch.Tensor.detach(x).to("cpu").contiguous()
         return (own.view(torch.int16) if own.dtype is torch.bfloat16 else own).numpy()
 
     @contextmanager
     def running(self, dtype: str) -> Iterator[None]:  # noqa: ARG002 - every dtype runs alike
         """Without autograd, whatever the mode is."""
-        with torch.inference_mode(False), torch.no_grad():
+        inference = torch.inference_mode(False) if torch.is_inference_mode_enabled() else None
+        with inference or nullcontext(), torch.no_grad():
             yield
 
     def recording(self) -> AbstractContextManager[Any]:
