@@ -13,6 +13,7 @@ from typing import TextIO
 from spec.backends import Unsuitable
 from spec.certification.doors import so_far, supervising
 from spec.certification.isolation.supervisor import Supervisor
+from spec.certification.judging.edition import COMMITMENT
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.progress import EVERY, progress
 from spec.certification.settings import Request
@@ -23,6 +24,9 @@ STOPS = (signal.SIGINT, signal.SIGTERM)
 def certified(request: Request, stream: TextIO, file: str | None = None) -> Certificate:
     """The certificate of a target. Raises Unsuitable; KeyboardInterrupt if it is too early."""
     supervisor = supervising(request)
+    if (commitment := supervisor.hashes.get(COMMITMENT)) is not None:
+        stream.write(f"{COMMITMENT} to a secret seed: sha256 {commitment}\n")
+        stream.flush()
     with attended(supervisor, stream, file):
         supervisor.run()
     return so_far(supervisor)

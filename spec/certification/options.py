@@ -11,6 +11,7 @@ from spec.certification.target.declared import declared, pairs
 from spec.kind import never
 from spec.kinds import KINDS
 
+SECRET = "secret"  # the seed that nobody knows beforehand
 LISTED: dict[str, Any] = {"action": "append", "default": []}  # given once or several times
 
 
@@ -70,7 +71,8 @@ def _add_what(add: Callable[..., Any]) -> None:
     sizes = ", ".join(f"{x.name}: {x.examples}" for x in PROFILES.values())
     profile = f"problems for each clause: {sizes} (default: {Request.profile})"
     add("--profile", metavar="PROFILE", help=profile)
-    add("--seed", type=int, help=f"problems depend on it (default: {Request.seed})")
+    depend = f"problems depend on it (default: {Request.seed})"
+    add("--seed", type=_seed, metavar=f"N or {SECRET}", help=depend)
     chosen = "clauses or sections to test; the definition is always tested (default: all)"
     add("--clause", dest="clauses", metavar="NUMBER[,SECTION]", help=chosen, **LISTED)
     condition = 'test only problems that meet a condition: "not causal or N >= M"'
@@ -123,6 +125,15 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     add("--github", action="store_true", help=lines)
 
 
+def _seed(word: str) -> int | str:
+    """A seed as an option has it: a number, or the word for one that is drawn."""
+    try:
+        return word if word == SECRET else int(word)
+    except ValueError:
+        known = f"a whole number, nor {SECRET!r}"
+        raise argparse.ArgumentTypeError(f"{word!r} is neither {known}") from None
+
+
 def asked(options: argparse.Namespace) -> dict[str, Any]:
     """The options that were given, as fields of a request. Raises Unsuitable."""
     given = vars(options) | {
@@ -132,6 +143,8 @@ def asked(options: argparse.Namespace) -> dict[str, Any]:
         "dtypes": ",".join(options.dtypes),
         "clauses": ",".join(options.clauses),
     }
+    if given["seed"] == SECRET:
+        given |= {"seed": None, "secret": True}
     fields = Request.__dataclass_fields__
     return {name: x for name, x in given.items() if name in fields and x not in (None, "", {})}
 

@@ -2,9 +2,11 @@
 
 import hashlib
 import os
+import secrets
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 ISOLATION = "isolation"  # among the versions of a certificate, as are
 OURS, THEIRS = "specification", "target"  # the hashes
+COMMITMENT, NONCE = "commitment", "nonce"  # of a secret seed
+BITS = 63  # of it
 
 
 @cache
@@ -37,6 +41,21 @@ def identified(request: Request) -> Mapping[str, str]:
     """The hashes, and how the target of a request is kept apart from its judge."""
     apart = {ISOLATION: isolated()} if request.isolation == "process" else {}
     return {**hashes(request.target), **apart}
+
+
+def sealed(request: Request) -> tuple[Request, Mapping[str, str]]:
+    """The request with its seed, and what identifies the run; the target is not loaded yet.
+
+    A secret seed is drawn once the target is hashed. Its commitment is the SHA-256 of the text
+    SEED:NONCE, both as they are printed: it tells nothing of the seed, and fits no other one.
+    """
+    known = identified(request)
+    if not request.secret:
+        return request, known
+    request = replace(request, seed=secrets.randbits(BITS), nonce=secrets.token_hex(16))
+    text = f"{request.seed}:{request.nonce}"
+    told = {COMMITMENT: hashlib.sha256(text.encode()).hexdigest(), NONCE: request.nonce}
+    return request, {**known, **told}
 
 
 def hashes(target: Target) -> Mapping[str, str]:
