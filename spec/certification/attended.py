@@ -24,9 +24,6 @@ STOPS = (signal.SIGINT, signal.SIGTERM)
 def certified(request: Request, stream: TextIO, file: str | None = None) -> Certificate:
     """The certificate of a target. Raises Unsuitable; KeyboardInterrupt if it is too early."""
     supervisor = supervising(request)
-    if (commitment := supervisor.hashes.get(COMMITMENT)) is not None:
-        stream.write(f"{COMMITMENT} to a secret seed: sha256 {commitment}\n")
-        stream.flush()
     with attended(supervisor, stream, file):
         supervisor.run()
     return so_far(supervisor)
@@ -35,6 +32,9 @@ def certified(request: Request, stream: TextIO, file: str | None = None) -> Cert
 @contextmanager
 def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterator[None]:
     """Show the progress of a supervisor, and let signals stop it. file: for the certificate."""
+    if (commitment := supervisor.hashes.get(COMMITMENT)) is not None:
+        stream.write(f"{COMMITMENT} to a secret seed: sha256 {commitment}\n")
+        stream.flush()
     if file is not None:
         supervisor.now_and_then = keeping(supervisor, file)
     wanted = True

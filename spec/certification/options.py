@@ -66,25 +66,48 @@ def _add_how(add: Callable[..., Any]) -> None:
 
 
 def _add_what(add: Callable[..., Any]) -> None:
-    dtypes = "formats to test (default: all that the backend has)"
-    add("--dtype", dest="dtypes", metavar="D[,D]", help=dtypes, **LISTED)
-    sizes = ", ".join(f"{x.name}: {x.examples}" for x in PROFILES.values())
-    profile = f"problems for each clause: {sizes} (default: {Request.profile})"
-    add("--profile", metavar="PROFILE", help=profile)
-    depend = f"problems depend on it (default: {Request.seed})"
-    add("--seed", type=_seed, metavar=f"N or {SECRET}", help=depend)
+    _add_problems(add)
     chosen = "clauses or sections to test; the definition is always tested (default: all)"
     add("--clause", dest="clauses", metavar="NUMBER[,SECTION]", help=chosen, **LISTED)
     condition = 'test only problems that meet a condition: "not causal or N >= M"'
     add("--where", metavar="CONDITION", help=condition)
 
 
+def _add_problems(add: Callable[..., Any], seed: object = Request.seed) -> None:
+    """Add the options for problems. seed: the default."""
+    dtypes = "formats to test (default: all that the backend has)"
+    add("--dtype", dest="dtypes", metavar="D[,D]", help=dtypes, **LISTED)
+    sizes = ", ".join(f"{x.name}: {x.examples}" for x in PROFILES.values())
+    profile = f"problems for each clause: {sizes} (default: {Request.profile})"
+    add("--profile", metavar="PROFILE", help=profile)
+    depend = f"problems depend on it (default: {seed})"
+    add("--seed", type=_seed, metavar=f"N or {SECRET}", help=depend)
+
+
 def _add_choices(add: Callable[..., Any]) -> None:
-    choice = "choice that mathematics leaves open, such as causal=bottom-right"
-    add("--convention", dest="conventions", metavar="NAME=VALUE", help=choice, **LISTED)
+    _add_conventions(add)
     known = "accept that a clause fails, and say why; not possible for the definition"
     add("--deviation", metavar="CLAUSE=REASON", help=known, **LISTED)
     add("--deviations", metavar="FILE", help="the same, as a table in a TOML or JSON file")
+
+
+def _add_conventions(add: Callable[..., Any]) -> None:
+    choice = "choice that mathematics leaves open, such as causal=bottom-right"
+    add("--convention", dest="conventions", metavar="NAME=VALUE", help=choice, **LISTED)
+
+
+def add_grade_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `grade`: those of a certification that leave no clause or problem out."""
+    parser.set_defaults(clauses=[], deviation=[], deviations=None)
+    _add_how(parser.add_argument_group("what the target is, and how it is called").add_argument)
+    add = parser.add_argument_group("what is tested").add_argument
+    words = "what it must support and compute correctly, such as masks,gradients; see `list`"
+    add("--require", dest="required", metavar="WORD[,WORD]", help=words, **LISTED)
+    _add_problems(add, SECRET)
+    _add_conventions(parser.add_argument_group("what is accepted").add_argument)
+    add_work_options(parser)
+    add = parser.add_argument_group("when it stops").add_argument
+    add("--budget", type=float, metavar="SECONDS", help="stop after this time: it is incomplete")
 
 
 def add_work_options(parser: argparse.ArgumentParser) -> None:

@@ -25,7 +25,7 @@ from .inference import NAMES as LIBRARIES
 from .layers import done, evaluated
 from .memory import mapped
 from .objects import Objects, State
-from .origin import packages
+from .origin import files, packages
 
 LONGEST = 1 << 17  # bytes of a message
 ASIDE = {"n", "do", "new", "free", "how", "running", "warnings", "recording"}  # of no layer
@@ -172,9 +172,10 @@ class Runner:
         return counts()
 
     def loaded(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
-        """The array libraries that are loaded, the packages of the target, and the GPU."""
+        """The array libraries that are loaded, the target's packages and files, and the GPU."""
         names = [name for name in LIBRARIES if name in sys.modules]
-        return {"libraries": names, "packages": packages(self.objects.known[0]), "gpu": at_work()}
+        made_of = packages(self.objects.known[0])
+        return {"libraries": names, "packages": made_of, "files": files(), "gpu": at_work()}
 
     def chance(self, told: Mapping[str, Any]) -> Any:
         """The library's own source of random numbers, and generators."""

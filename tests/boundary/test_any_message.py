@@ -118,7 +118,10 @@ def home_that_hears(answer):
 
 
 ANSWERED = {
-    "loaded": ({"libraries": ["numpy"], "packages": [], "gpu": ""}, Home.loaded),
+    "loaded": (
+        {"libraries": ["numpy"], "packages": [], "files": ["/x.py"], "gpu": ""},
+        Home.loaded,
+    ),
     "counts": ({"programs": 0, "of_jax": 0, "any": False, "not_compiled": []}, Home.counts),
     "source": ("mine.py, line 1", Home.source.fget),
     "ways": (["static"], Home.ways.fget),

@@ -29,12 +29,17 @@ BITS = 63  # of it
 
 @cache
 def edition() -> str:
+    """The first digits of the hash of the specification."""
+    return whole_edition()[:16]
+
+
+def whole_edition() -> str:
     """The hash of all source files of the specification."""
     told = hashlib.sha256()
     for path in sorted(ROOT.rglob("*.py")):
         told.update(f"{path.relative_to(ROOT).as_posix()} {path.stat().st_size}\n".encode())
         told.update(path.read_bytes())
-    return told.hexdigest()[:16]
+    return told.hexdigest()
 
 
 def identified(request: Request) -> Mapping[str, str]:
@@ -63,13 +68,18 @@ def hashes(target: Target) -> Mapping[str, str]:
 
     They are computed before the target is loaded, as it could change both.
     """
-    place = origin_of(target).rpartition(":")[0]
-    file = Path(place) if place.endswith(".py") else _file(place)
+    place, file = origin_of(target).rpartition(":")[0], file_of(target)
     hashed = "of no file"
     with suppress(OSError):
         hashed = f"sha256 {hashlib.sha256(file.read_bytes()).hexdigest()}" if file else hashed
     known = installed(place.partition(".")[0], file) if file else ()
     return {OURS: edition(), THEIRS: " ".join([*known, hashed])}
+
+
+def file_of(target: Target) -> Path | None:
+    """The file of a target; None if there is none."""
+    place = origin_of(target).rpartition(":")[0]
+    return Path(place) if place.endswith(".py") else _file(place)
 
 
 def _file(place: str) -> Path | None:
