@@ -6,14 +6,18 @@ grade("mine.py:attend", require=("masks", "gradients")).passed
 import argparse
 import ast
 import json
+import os
+import shlex
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from spec.backends import Unsuitable
 from spec.backends.library import first_line
+from spec.certification import solutions
 from spec.certification.doors import requested
 from spec.certification.grading import FORMAT, Grade, graded
 from spec.certification.options import asked
@@ -28,6 +32,7 @@ def grade(
     *,
     require: Sequence[str] | str = (),
     name: str | None = None,
+    definition: str | None = None,
     seed: int | None = None,
     **options: Any,
 ) -> Grade:
@@ -39,6 +44,8 @@ def grade(
     require: words of `attention-spec list requirements` that the target must support and compute
     correctly: without them, a target that raises an exception for all options can pass.
     name: the function or class of a source text.
+    definition: the file of the definition that a solution of FlashInfer-Bench is for; the target
+    is then the file of the solution.
     seed: by default it is secret: drawn after the target was hashed. One that is given repeats a
     grade.
     options: those of `certify` except clauses, where, deviations, fail_fast, executor.
@@ -48,21 +55,40 @@ def grade(
     chosen = {**options, **({} if seed is None else {"seed": seed})}
     if refused := {"clauses", "where", "deviations", "fail_fast", "specification"} & {*options}:
         raise Unsuitable(f"grade has no option {min(refused)!r}: it tests all clauses")
-    if "\n" not in target:
+    if definition is None and "\n" not in target:
         return graded(_requested(_named(target), chosen), _bare(words), sys.stderr)
     with tempfile.TemporaryDirectory(prefix="graded-") as folder:
+        if definition is not None:
+            return _of_solution(target, definition, Path(folder), chosen, _bare(words))
         file = Path(folder, SUBMITTED)
         file.write_text(target, encoding="utf-8")
         place = f"{file}:{name}" if name else _named(str(file))
-        return graded(_requested(place, chosen), _bare(words), sys.stderr)
+        found = graded(_requested(place, chosen), _bare(words), sys.stderr)
+        here = f"{folder}{os.sep}"
+        target, repeat = (x.replace(here, "") for x in (found.target, found.repeat))
+        return replace(found, target=target, repeat=repeat)
+
+
+def _of_solution(
+    solution: str, definition: str, folder: Path, given: Mapping[str, Any], words: Sequence[str]
+) -> Grade:
+    """The grade of a solution, under the conventions of its definition, unless others are given."""
+    told, target = solutions.asked(definition), solutions.written(solution, definition, folder)
+    conventions = {**told["conventions"], **(given.get("conventions") or {})}
+    request = _requested(target, {**told, **given, "conventions": conventions})
+    found, again = graded(request, words, sys.stderr), f"grade {shlex.quote(solution)}"
+    again = f"{again} --definition {shlex.quote(definition)}"
+    repeat = found.repeat.replace(f"certify {shlex.quote(target)}", again)
+    return replace(found, target=solution, repeat=repeat)
 
 
 def command(options: argparse.Namespace) -> int:
     """Print a grade, or why there is none, as JSON; return the exit code."""
     try:
         words = [word for given in options.required for word in given.split(SEPARATE)]
-        request = _requested(_named(options.target), asked(options))
-        found = graded(request, _bare(words), sys.stderr)
+        found = grade(
+            options.target, require=words, definition=options.definition, **asked(options)
+        )
     except Unsuitable as reason:
         show(f"error: {reason}", sys.stderr)
         unusable = {"verdict": "unusable", "passed": False, "exit_code": 2}

@@ -212,11 +212,18 @@ def _failures(certificate: Certificate) -> tuple[Failure, ...]:
 
 
 def _hashes(target: str, folder: Mapping[str, str], loaded: Iterable[str]) -> dict[str, Any]:
+    """Hashes of files, which are named from the folder of the target if they lie below it."""
     file = file_of(target)
+    home = f"{os.path.realpath(file.parent)}{os.sep}" if file else os.sep
+
+    def named(paths: Iterable[str]) -> dict[str, str]:
+        known = of_files(map(os.path.realpath, paths))
+        return {path.removeprefix(home): told for path, told in known.items()}
+
     return {
-        "target": dict(of_files([str(file)] if file else [])),
+        "target": named([str(file)] if file else []),
         "folder": {"files": len(folder), "sha256": together(folder)},
-        "loaded": dict(of_files(loaded)),
+        "loaded": named(loaded),
         OURS: whole_edition(),
         "environment": environment(),
     }

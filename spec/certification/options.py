@@ -103,6 +103,8 @@ def add_grade_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("what is tested").add_argument
     words = "what it must support and compute correctly, such as masks,gradients; see `list`"
     add("--require", dest="required", metavar="WORD[,WORD]", help=words, **LISTED)
+    known = "what a solution of FlashInfer-Bench is for; TARGET is then the file of the solution"
+    add("--definition", metavar="FILE", help=known)
     _add_problems(add, SECRET)
     _add_conventions(parser.add_argument_group("what is accepted").add_argument)
     add_work_options(parser)

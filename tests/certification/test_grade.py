@@ -4,7 +4,6 @@ import hashlib
 import json
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -120,8 +119,7 @@ def test_files_are_hashed(graded, folder):
     page = graded("mine.py:attend", *CAUSAL)
     told = {x.name: hashlib.sha256(x.read_bytes()).hexdigest() for x in folder.glob("*.py")}
     assert page["hashes"]["target"] == {"mine.py": told["mine.py"]}
-    loaded = {Path(x).name: found for x, found in page["hashes"]["loaded"].items()}
-    assert loaded == {name: told[name] for name in ("mine.py", "helper.py")}
+    assert page["hashes"]["loaded"] == {name: told[name] for name in ("mine.py", "helper.py")}
     lines = "".join(sorted(f"{x}  {name}\n" for name, x in told.items()))
     assert page["hashes"]["folder"] == {
         "files": len(told),
@@ -158,6 +156,8 @@ def test_a_text_from_python():
     found = grade(MINE, require="causality", profile="quick", dtypes=("float32",))
     assert found.passed
     assert found.required[0].met
+    assert found.target == "submission.py:attend"
+    assert [*found.hashes["loaded"]] == [*found.hashes["target"]] == ["submission.py"]
     VALID.validate(found.to_json())
 
 
