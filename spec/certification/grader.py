@@ -79,6 +79,7 @@ def _of_solution(
     found, again = graded(request, words, sys.stderr), f"grade {shlex.quote(solution)}"
     again = f"{again} --definition {shlex.quote(definition)}"
     repeat = found.repeat.replace(f"certify {shlex.quote(target)}", again)
+    repeat = repeat.replace(f" --where {shlex.quote(request.where)}", "")  # of the definition
     return replace(found, target=solution, repeat=repeat)
 
 

@@ -132,9 +132,8 @@ def _graded(
     assert survey is not None
     formats = request.dtypes or (*survey.supports,)
     results = Results(supervisor.clauses, survey, certificate.verdicts, formats)
-    required = tuple(
-        Requirement(x, not why, _line(why)) for x, why in lacking(words, results).items()
-    )
+    reasons = {**lacking(words, results), **_proposed(certificate)}
+    required = tuple(Requirement(x, not why, _line(why)) for x, why in reasons.items())
     verdict, code = _verdict(certificate, all(x.met for x in required))
     worst, known = by_worst(certificate), dict(certificate.versions)
     committed, nonce = known.pop(COMMITMENT, ""), known.pop(NONCE, "")
@@ -167,6 +166,12 @@ def _graded(
     )
 
 
+def _proposed(certificate: Certificate) -> dict[str, str]:
+    """The conventions that a target declares itself: nobody who grades it has accepted them."""
+    why = "the target declares this convention; grade it with the option to accept that"
+    return {f"--convention {name}={x}": why for name, x in certificate.declares.items()}
+
+
 def _verdict(certificate: Certificate, met: bool) -> tuple[Word, int]:
     """The word for it, and the exit code."""
     match certificate.exit_code:
@@ -182,7 +187,8 @@ def _region(certificate: Certificate) -> str:
     """Where it is correct."""
     if certificate.causes:
         return region_in_words(certificate)
-    return "correct on all tested problems" if certificate.passed else "not known"
+    where = f" with {certificate.where}" * bool(certificate.where)
+    return f"correct on all tested problems{where}" if certificate.passed else "not known"
 
 
 def _unsupported(certificate: Certificate) -> tuple[str, ...]:

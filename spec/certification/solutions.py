@@ -7,7 +7,7 @@ FlashInfer-Bench describes them. The runner calls the entry point as the definit
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -42,15 +42,25 @@ def written(solution: str, definition: str, folder: Path) -> str:
 
 
 def asked(definition: str) -> dict[str, Any]:
-    """The options that a definition stands for: its format, and causality by its name."""
+    """The options that a definition stands for: its format, head sizes, causality by its name."""
     about = _content(definition, "inputs")
     dtype = about["inputs"].get("q", {}).get("dtype")
     causal = "causal" in str(about.get("name")).split("_")
     return {
         "backend": LIBRARY,
         **({"dtypes": (dtype,)} if dtype in DTYPES else {}),
+        "where": " and ".join(_widths(about)),
         "conventions": {"gradients": "none", **(ALWAYS if causal else {})},
     }
+
+
+def _widths(about: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a condition for each head size that is fixed: smaller ones are filled up."""
+    for name, letter in (("q", "D"), ("v", "E")):
+        shape = about["inputs"].get(name, {}).get("shape") or [""]
+        fixed = about.get("axes", {}).get(shape[-1], {}).get("value")
+        if type(fixed) is int:
+            yield f"{letter} <= {fixed}"
 
 
 def _content(path: str, needed: str) -> Mapping[str, Any]:

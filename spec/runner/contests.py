@@ -1,6 +1,6 @@
 """Programs in the forms of contests, as attention functions; nothing else of a target is changed.
 
-KernelBench      a class `ModelNew` (or `Model`) in a file with `get_init_inputs`: the forward pass of one
+KernelBench      a class `ModelNew` (or `Model`) in a file with `get_init_inputs`: its forward pass
 GPU MODE         a function `custom_kernel` of one tuple: called with (query, key, value)
 FlashInfer-Bench a function whose definition is in its folder, as `DEFINITION`: called as that says
 

@@ -138,6 +138,7 @@ def test_a_solution_with_its_definition(diagonal, verdict, graded, tmp_path):
     assert page["formats"] == ["bfloat16"]
     assert {*page["hashes"]["loaded"]} == {"main.py", "weights.py"}
     assert "grade solution.json --definition definition.json" in page["repeat"]
+    assert "--where" not in page["repeat"]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ def test_what_is_no_solution(change, why, tmp_path):
     assert not (tmp_path.parent / "up.py").exists()
 
 
-def test_conventions_of_a_definition(tmp_path):
+def test_options_of_a_definition(tmp_path):
     file = tmp_path / "definition.json"
     file.write_text(json.dumps(NAMED))
     assert solutions.asked(str(file))["conventions"] == {
@@ -169,6 +170,7 @@ def test_conventions_of_a_definition(tmp_path):
         "causality": "always",
         "causal": "bottom-right",
     }
+    assert solutions.asked(str(file))["where"] == "D <= 64 and E <= 64"
     file.write_text(json.dumps(NAMED | {"name": "gqa_ragged_prefill"}))
     assert solutions.asked(str(file))["conventions"] == {"gradients": "none"}
 
@@ -182,6 +184,8 @@ def test_a_model_is_made_once_as_its_file_makes_it():
 
         def forward(self, Q, K, V, causal=False):
             return Q, K, V, causal
+
+        __call__ = forward
 
     attend = adapted(Model, "Model", {"get_init_inputs": lambda: [1, 2]}, ".")
     assert [*inspect.signature(attend).parameters] == ["query", "key", "value", "causal"]

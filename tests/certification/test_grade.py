@@ -32,6 +32,7 @@ HELPER += "    return e / e.sum(-1, keepdims=True)\n"
 WRONG = MINE.replace("np.sqrt(query.shape[-1], dtype=query.dtype)", "query.dtype.type(3)")
 SOON = "    if is_causal: raise NotImplementedError('soon')\n"
 REFUSES = MINE.replace("    s = ", f"{SOON}    s = ", 1)
+DECLARES = "attend.conventions = {'fully-masked': 'nan'}\n"
 # It answers some causal problems.
 AT_TIMES = MINE.replace(
     "    s = ", "    if is_causal and query.shape[2] > 6: raise ValueError('no')\n    s = ", 1
@@ -42,7 +43,11 @@ DIES = f"import os\n\nos._exit(0)\n{MINE}"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     found = tmp_path_factory.mktemp("graded")
-    texts = {"wrong": WRONG, "refuses": REFUSES, "at_times": AT_TIMES, "dies": DIES}
+    inference = (
+        f"{MINE}\n\ndef _none(*_, **__): raise NotImplementedError\nattend.backward = _none\n"
+    )
+    texts = {"inference": inference, "declares": f"{MINE}\n{DECLARES}"}
+    texts |= {"wrong": WRONG, "refuses": REFUSES, "at_times": AT_TIMES, "dies": DIES}
     for name, text in {"mine": OURS, "helper": HELPER, "beside": "", **texts}.items():
         (found / f"{name}.py").write_text(text)
     for name in ("deep_message", *HELPERS):
@@ -84,6 +89,8 @@ CODES = {
     "refuses, and nothing is required": (("refuses.py",), 0, "certified"),
     "refuses at times": (("at_times.py", *CAUSAL), 1, "requirement missing"),
     "lacks": (("mine.py", "--require", "causality,masks"), 1, "requirement missing"),
+    "has no gradients": (("inference.py", "--require", "gradients"), 1, "requirement missing"),
+    "declares a convention": (("declares.py",), 1, "requirement missing"),
     "of another kind": (("mine.py", "--require", "dropout"), 1, "requirement missing"),
     "unknown word": (("mine.py", "--require", "causalty"), 2, "unusable"),
     "no file": (("nowhere.py",), 2, "unusable"),
@@ -106,6 +113,13 @@ def test_the_reason_of_a_requirement_that_is_missing(graded):
     _, masks = graded("mine.py", "--require", "causality,masks")["required"]
     assert masks["why"].startswith("not supported: a boolean mask and an additive mask")
     assert "did you mean" in graded("mine.py", "--require", "causalty")["error"]
+
+
+def test_a_convention_is_accepted_by_whom_it_is_asked_for(graded):
+    (one,) = graded("declares.py")["required"]
+    assert (one["word"], one["met"]) == ("--convention fully-masked=nan", False)
+    page = graded("declares.py", *one["word"].split())
+    assert page["required"] == []
 
 
 def test_a_cause_has_a_clause_and_an_example(graded):
