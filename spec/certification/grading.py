@@ -98,6 +98,7 @@ class Grade:
     isolation: str
     seed: Seed
     hashes: Mapping[str, Any]
+    calls: tuple[str, ...]
     versions: Mapping[str, str]
     seconds: float
     repeat: str
@@ -160,6 +161,7 @@ def _graded(
         isolation=known.pop(ISOLATION, request.isolation),
         seed=Seed(request.seed, request.secret, committed, nonce),
         hashes=_hashes(request.target, folder, survey.loaded),
+        calls=tuple(map(_line, survey.calls)),
         versions={**known, OURS: certificate.specification},
         seconds=round(certificate.timings["total"], 3),
         repeat=certificate.command,

@@ -110,7 +110,7 @@ def test_the_description_of_a_class(x):
 def home_that_hears(answer):
     """A home whose runner gives one answer to all questions."""
     home = Home(SimpleNamespace(), "mine.py:attend", ".")
-    here = SimpleNamespace(pinned=0, free=[], block=bytearray(0))
+    here = SimpleNamespace(pinned=0, free=[], calls=0, block=bytearray(0))
     home.connection = home.begin = lambda: here
     home.ask = lambda *_, **__: answer
     home.made = lambda home, number, kind, _, again: Thing(home, number, kind, again)
@@ -119,7 +119,7 @@ def home_that_hears(answer):
 
 ANSWERED = {
     "loaded": (
-        {"libraries": ["numpy"], "packages": [], "files": ["/x.py"], "gpu": ""},
+        {"libraries": ["numpy"], "packages": [], "files": ["/x.py"], "calls": [], "gpu": ""},
         Home.loaded,
     ),
     "counts": ({"programs": 0, "of_jax": 0, "any": False, "not_compiled": []}, Home.counts),

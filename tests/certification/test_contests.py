@@ -175,6 +175,14 @@ def test_options_of_a_definition(tmp_path):
     assert solutions.asked(str(file))["conventions"] == {"gradients": "none"}
 
 
+def test_calls_of_torch_are_told(graded, tmp_path):
+    (tmp_path / "bench.py").write_text(BENCH)
+    page = graded("bench.py:Model", "--dtype", "float32")
+    assert "aten::scaled_dot_product_attention" in page["calls"]
+    page = graded("bench.py:ModelNew", "--dtype", "float32")
+    assert page["calls"] == []
+
+
 def test_a_model_is_made_once_as_its_file_makes_it():
     made = []
 

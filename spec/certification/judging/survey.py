@@ -14,10 +14,10 @@ from spec.kinds import kind_of
 from spec.notation import DTYPES
 
 
-def _loaded() -> tuple[str, ...]:
-    """The files that a target in a process of its own says that it has loaded."""
+def _told(what: str) -> tuple[str, ...]:
+    """The facts of one sort that a target in a process of its own tells."""
     there = home()
-    return () if there is None else (*there.loaded()["files"],)
+    return () if there is None else (*there.loaded()[what],)
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Survey:
     that repeats the run. programs: how many were compiled so far. source: `file:line` of the
     target's definition, or "" if it is not known. supports: the capabilities that a target has in
     each format that it has, after probing. loaded: the files that its process has loaded.
+    calls: functions of its library for attention that it called.
     """
 
     name: str
@@ -55,7 +56,8 @@ class Survey:
     source: str = ""
     versions: Mapping[str, str] = field(default_factory=versions_of)
     supports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    loaded: tuple[str, ...] = field(default_factory=_loaded)
+    loaded: tuple[str, ...] = field(default_factory=lambda: _told("files"))
+    calls: tuple[str, ...] = field(default_factory=lambda: _told("calls"))
 
     def to_json(self) -> dict[str, Any]:
         """The survey as JSON."""
@@ -71,7 +73,7 @@ class Survey:
         fields["items"] = tuple((number, dtype) for number, dtype in fields["items"])
         fields["settled"] = tuple(verdict_from_json(v) for v in fields["settled"])
         fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
-        for name in ("strict", "order", "notes", "advice", "loaded"):
+        for name in ("strict", "order", "notes", "advice", "loaded", "calls"):
             fields[name] = tuple(fields[name])
         fields["supports"] = {dtype: tuple(x) for dtype, x in fields["supports"].items()}
         return cls(**fields)

@@ -15,5 +15,6 @@ serve.DOES["loaded"] = lambda self, told: {
     "libraries": ["torch"],
     "packages": ["torch", "flash_attn"],
     "files": ["/usr/lib/python3/torch/nn/functional.py"],
+    "calls": [],
     "gpu": "NVIDIA H200, CUDA 12.8, driver 570.1",
 }
