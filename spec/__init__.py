@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from spec.attention.assertion import assert_attention
     from spec.attention.notation import Gradients, Problem
     from spec.attention.record import Implementation
-    from spec.certification import certify, parametrize_with_clauses, rerun
+    from spec.certification import certify, grade, parametrize_with_clauses, rerun
     from spec.certification.target.loading import record
     from spec.clause import Clause
     from spec.comparison import Violation
@@ -60,6 +60,7 @@ __all__ = [
     "about",
     "assert_attention",
     "certify",
+    "grade",
     "parametrize_with_clauses",
     "record",
     "rerun",
@@ -68,7 +69,7 @@ __all__ = [
 DOORS = {
     **dict.fromkeys(("CLAUSES", "SECTIONS", "about"), ".laws"),
     **dict.fromkeys(("Gradients", "Problem"), ".attention.notation"),
-    **dict.fromkeys(("certify", "parametrize_with_clauses", "rerun"), ".certification"),
+    **dict.fromkeys(("certify", "grade", "parametrize_with_clauses", "rerun"), ".certification"),
     "Clause": ".clause",
     "Implementation": ".attention.record",
     "Violation": ".comparison",

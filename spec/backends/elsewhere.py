@@ -15,7 +15,7 @@ class Home(Protocol):
         """The counts of what was compiled there (`spec.runner.compiled`)."""
 
     def loaded(self) -> Mapping[str, Any]:
-        """The array libraries that are loaded there, the target's packages, and the GPU."""
+        """The array libraries and files that are loaded there, the target's packages, the GPU."""
 
 
 _there: list[Home] = []

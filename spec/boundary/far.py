@@ -18,6 +18,7 @@ from spec.boundary.remote import Format, remote
 from spec.boundary.runners import Connection, Zygote
 
 ROOT = 0
+WATCHED = 3  # the first calls of a runner, in which it notes what a target calls
 
 
 class Thing:
@@ -164,6 +165,8 @@ def called(
     given = [sent(x, here, leaves) for x in places]
     named = {name: sent(x, here, leaves) for name, x in words.items()}
     asked: dict[str, Any] = {"of": number, "places": given, "words": named}
+    if here.calls <= WATCHED:
+        asked["watch"] = True
     tape = leaves[0].tape if leaves else None
     if tape is not None:
         asked["leaves"] = [x.of.number(here) for x in tape.leaves]

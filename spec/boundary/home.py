@@ -17,6 +17,7 @@ from spec.boundary.messages import (
     after,
     array,
     fields,
+    path,
     plain,
     several,
     text,
@@ -113,9 +114,11 @@ class Home:
         return self.read(self.ask("compile", of=program._number, way=way))
 
     def loaded(self) -> Mapping[str, Any]:
-        """The array libraries that are loaded in the runner, the target's packages, and the GPU."""
-        told = fields(self.ask("loaded"), {"libraries", "packages", "gpu"})
-        names = {x: [text(y) for y in several(told[x], 0)] for x in ("libraries", "packages")}
+        """The libraries, packages and files that are loaded there, calls of a library, the GPU."""
+        told = fields(self.ask("loaded"), {"libraries", "packages", "files", "calls", "gpu"})
+        named = ("libraries", "packages", "calls")
+        names = {x: [text(y) for y in several(told[x], 0)] for x in named}
+        names["files"] = [path(x) for x in several(told["files"], 0)]
         on_gpu = self.chosen is not None and self.chosen[1].startswith("cuda")
         return {**names, "gpu": text(told["gpu"]) if on_gpu else ""}
 

@@ -19,6 +19,7 @@ from spec.subject import Over
 DEEPEST, LONGEST, AXES, LARGEST = 8, 10_000, 16, 2**40
 TRUTHS = (type(None), bool)
 CODES = 256
+PATH = 4096
 STAYS = ("CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "WINCH")  # signals that end nobody
 FATES = {*range(1 - signal.NSIG, CODES)} - {-signal.Signals[f"SIG{x}"] for x in STAYS}
 
@@ -61,6 +62,16 @@ def text(x: Any) -> str:
     if type(x) is not str:
         raise Interfered("sent something else in the place of a text")
     return printable(x[:TEXT])[:TEXT]
+
+
+def path(x: Any) -> str:
+    """An absolute path that a runner sent, in which each character can be printed.
+
+    Raises Interfered.
+    """
+    if type(x) is not str or not x.startswith("/") or len(x) > PATH or not x.isprintable():
+        raise Interfered("sent something else in the place of a path")
+    return x
 
 
 def whole(x: Any, low: int, high: int) -> int:

@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spec.certification.as_tests import parametrize_with_clauses
     from spec.certification.doors import certify, rerun
+    from spec.certification.grader import grade
 
-__all__ = ["certify", "parametrize_with_clauses", "rerun"]
+__all__ = ["certify", "grade", "parametrize_with_clauses", "rerun"]
 
 
 def __getattr__(name: str) -> Any:
     """The doors, opened when they are used: the first process is started before all else."""
     if name in __all__:
-        module = ".as_tests" if name == "parametrize_with_clauses" else ".doors"
+        module = {"parametrize_with_clauses": ".as_tests", "grade": ".grader"}.get(name, ".doors")
         return getattr(import_module(module, __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,6 +13,7 @@ from typing import TextIO
 from spec.backends import Unsuitable
 from spec.certification.doors import so_far, supervising
 from spec.certification.isolation.supervisor import Supervisor
+from spec.certification.judging.edition import COMMITMENT
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.progress import EVERY, progress
 from spec.certification.settings import Request
@@ -31,6 +32,9 @@ def certified(request: Request, stream: TextIO, file: str | None = None) -> Cert
 @contextmanager
 def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterator[None]:
     """Show the progress of a supervisor, and let signals stop it. file: for the certificate."""
+    if (commitment := supervisor.hashes.get(COMMITMENT)) is not None:
+        stream.write(f"{COMMITMENT} to a secret seed: sha256 {commitment}\n")
+        stream.flush()
     if file is not None:
         supervisor.now_and_then = keeping(supervisor, file)
     wanted = True

@@ -20,6 +20,10 @@ CHOICES: Mapping[str, tuple[str, tuple[str, ...]]] = {  # field -> what errors c
     "dtypes": ("dtype", DTYPES),
 }
 AT_LEAST = {"lengths": 1, "widths": 1, "jobs": 1}  # whole numbers
+SHARED = (
+    "--seed secret needs --isolation process: a target that shares a process with its judge "
+    "could read the seed"
+)
 POSITIVE = ("call_timeout", "diagnosis_timeout")  # seconds
 
 
@@ -42,6 +46,8 @@ def checked(request: Request) -> Request:
     for name, least in AT_LEAST.items():
         if (number := getattr(request, name)) < least:
             raise Unsuitable(f"--{name} {number}: must be at least {least}")
+    if request.secret and request.isolation != "process":
+        raise Unsuitable(SHARED)
     for name in POSITIVE:
         if (seconds := getattr(request, name)) is not None and seconds <= 0:
             option = name.replace("_", "-")

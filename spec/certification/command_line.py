@@ -1,6 +1,7 @@
 """The command line.
 
     attention-spec certify [TARGET] ...    check an implementation, or those of pyproject.toml
+    attention-spec grade TARGET ...        check code of strangers; print a page of JSON
     attention-spec campaign TARGET ...     check with many seeds, for hours; resumes after a stop
     attention-spec clauses [WORDS]         the specification as a table; clauses in full
     attention-spec list [TOPIC]            what options accept: kinds, layouts, conventions, ...
@@ -25,6 +26,7 @@ from spec.certification.attended import certified
 from spec.certification.campaign import campaign, seeds
 from spec.certification.completion import Completion
 from spec.certification.contents import markdown, matching, table
+from spec.certification.grader import command as graded
 from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.reading import read
 from spec.certification.ledger.text import save_report
@@ -37,6 +39,7 @@ from spec.certification.options import (
     add_campaign_options,
     add_compare_options,
     add_files,
+    add_grade_options,
     add_options,
     add_stops,
     add_work_options,
@@ -188,6 +191,10 @@ def _parser() -> Parser:
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=Command)
     certify = commands.add_parser("certify", help="check an implementation")
     _add_certify_options(certify)
+    grading = commands.add_parser("grade", help="grade code of strangers, as JSON")
+    grading.set_defaults(run=graded)
+    grading.add_argument("target", metavar="TARGET", help="module:name, file.py:name, or file.py")
+    add_grade_options(grading)
     campaign = commands.add_parser("campaign", help="check implementations with many seeds")
     campaign.set_defaults(run=_campaign)
     add_campaign_options(campaign)

@@ -8,6 +8,7 @@ from typing import Any
 from spec.backends import NAMES
 from spec.backends.compiling import WAYS
 from spec.backends.unknown import unknown
+from spec.certification.requirements import listed as requirements
 from spec.certification.settings import DIALECTS, PROFILES
 from spec.certification.target import recorded
 from spec.certification.target.versions import versions as known
@@ -88,4 +89,5 @@ TOPICS: Mapping[str, Callable[[], Rows]] = {
     "profiles": lambda: ((x.name, f"{x.examples} problems a clause") for x in PROFILES.values()),
     "conventions": _conventions,
     "conditions": _conditions,
+    "requirements": requirements,
 }

@@ -11,6 +11,7 @@ from spec.certification.target.declared import declared, pairs
 from spec.kind import never
 from spec.kinds import KINDS
 
+SECRET = "secret"  # the seed that nobody knows beforehand
 LISTED: dict[str, Any] = {"action": "append", "default": []}  # given once or several times
 
 
@@ -65,24 +66,50 @@ def _add_how(add: Callable[..., Any]) -> None:
 
 
 def _add_what(add: Callable[..., Any]) -> None:
-    dtypes = "formats to test (default: all that the backend has)"
-    add("--dtype", dest="dtypes", metavar="D[,D]", help=dtypes, **LISTED)
-    sizes = ", ".join(f"{x.name}: {x.examples}" for x in PROFILES.values())
-    profile = f"problems for each clause: {sizes} (default: {Request.profile})"
-    add("--profile", metavar="PROFILE", help=profile)
-    add("--seed", type=int, help=f"problems depend on it (default: {Request.seed})")
+    _add_problems(add)
     chosen = "clauses or sections to test; the definition is always tested (default: all)"
     add("--clause", dest="clauses", metavar="NUMBER[,SECTION]", help=chosen, **LISTED)
     condition = 'test only problems that meet a condition: "not causal or N >= M"'
     add("--where", metavar="CONDITION", help=condition)
 
 
+def _add_problems(add: Callable[..., Any], seed: object = Request.seed) -> None:
+    """Add the options for problems. seed: the default."""
+    dtypes = "formats to test (default: all that the backend has)"
+    add("--dtype", dest="dtypes", metavar="D[,D]", help=dtypes, **LISTED)
+    sizes = ", ".join(f"{x.name}: {x.examples}" for x in PROFILES.values())
+    profile = f"problems for each clause: {sizes} (default: {Request.profile})"
+    add("--profile", metavar="PROFILE", help=profile)
+    depend = f"problems depend on it (default: {seed})"
+    add("--seed", type=_seed, metavar=f"N or {SECRET}", help=depend)
+
+
 def _add_choices(add: Callable[..., Any]) -> None:
-    choice = "choice that mathematics leaves open, such as causal=bottom-right"
-    add("--convention", dest="conventions", metavar="NAME=VALUE", help=choice, **LISTED)
+    _add_conventions(add)
     known = "accept that a clause fails, and say why; not possible for the definition"
     add("--deviation", metavar="CLAUSE=REASON", help=known, **LISTED)
     add("--deviations", metavar="FILE", help="the same, as a table in a TOML or JSON file")
+
+
+def _add_conventions(add: Callable[..., Any]) -> None:
+    choice = "choice that mathematics leaves open, such as causal=bottom-right"
+    add("--convention", dest="conventions", metavar="NAME=VALUE", help=choice, **LISTED)
+
+
+def add_grade_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `grade`: those of a certification that leave no clause or problem out."""
+    parser.set_defaults(clauses=[], deviation=[], deviations=None)
+    _add_how(parser.add_argument_group("what the target is, and how it is called").add_argument)
+    add = parser.add_argument_group("what is tested").add_argument
+    words = "what it must support and compute correctly, such as masks,gradients; see `list`"
+    add("--require", dest="required", metavar="WORD[,WORD]", help=words, **LISTED)
+    known = "what a solution of FlashInfer-Bench is for; TARGET is then the file of the solution"
+    add("--definition", metavar="FILE", help=known)
+    _add_problems(add, SECRET)
+    _add_conventions(parser.add_argument_group("what is accepted").add_argument)
+    add_work_options(parser)
+    add = parser.add_argument_group("when it stops").add_argument
+    add("--budget", type=float, metavar="SECONDS", help="stop after this time: it is incomplete")
 
 
 def add_work_options(parser: argparse.ArgumentParser) -> None:
@@ -123,6 +150,15 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     add("--github", action="store_true", help=lines)
 
 
+def _seed(word: str) -> int | str:
+    """A seed as an option has it: a number, or the word for one that is drawn."""
+    try:
+        return word if word == SECRET else int(word)
+    except ValueError:
+        known = f"a whole number, nor {SECRET!r}"
+        raise argparse.ArgumentTypeError(f"{word!r} is neither {known}") from None
+
+
 def asked(options: argparse.Namespace) -> dict[str, Any]:
     """The options that were given, as fields of a request. Raises Unsuitable."""
     given = vars(options) | {
@@ -132,6 +168,8 @@ def asked(options: argparse.Namespace) -> dict[str, Any]:
         "dtypes": ",".join(options.dtypes),
         "clauses": ",".join(options.clauses),
     }
+    if given["seed"] == SECRET:
+        given |= {"seed": None, "secret": True}
     fields = Request.__dataclass_fields__
     return {name: x for name, x in given.items() if name in fields and x not in (None, "", {})}
 

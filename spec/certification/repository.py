@@ -53,7 +53,8 @@ FORMS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {  # of a field -> of w
         lambda x: isinstance(x, dict) and _strings(x.values()),
     ),
 }
-BESIDE = ("specification", "isolation")  # what is judged chooses neither its law nor its walls
+# What is judged chooses neither its law nor its walls, nor what nobody may know beforehand.
+BESIDE = ("specification", "isolation", "secret", "nonce")
 KEYS = {
     name: FORMS[form]
     for name, field in Request.__dataclass_fields__.items()

@@ -100,6 +100,7 @@ class Request:
     call_timeout, diagnosis_timeout: seconds that override `patience` and `diagnosis` of the
     profile. replays: test only these problems, by clause and dtype (`judging.replaying`).
     isolation: one of `ISOLATIONS`: whether the target shares a process with its judge.
+    secret: whether the judge draws the seed; nonce: a part of its commitment (`judging.edition`).
     The other fields are the options of the command line.
     """
 
@@ -116,6 +117,8 @@ class Request:
     dtypes: tuple[str, ...] | None = None
     profile: str = "standard"
     seed: int = 0
+    secret: bool = False
+    nonce: str = ""
     clauses: tuple[str, ...] | None = None
     conventions: Mapping[str, str] = field(default_factory=dict)
     deviations: Mapping[str, str] = field(default_factory=dict)
@@ -189,7 +192,8 @@ def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:
             raise Unsuitable(f"--convention {name}={value}: there is none for {record.name}")
         if name not in record.choices:
             raise _other_convention(record, name)
-        _among(f"choice for the convention {name}", value, record.choices[name])
+        if value not in record.choices[name]:
+            raise unknown(f"choice for the convention {name}", value, record.choices[name])
 
 
 def _other_convention(record: Subject, name: str) -> Unsuitable:
@@ -243,8 +247,3 @@ def concerning(
 def _fits(clause: Clause, word: str) -> bool:
     topic = KINDS[clause.about].sections.get(clause.section)
     return word in (clause.number, clause.name, clause.section, clause.id, topic)
-
-
-def _among(what: str, value: Any, choices: tuple[Any, ...]) -> None:
-    if value not in choices:
-        raise unknown(what, value, choices)

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .contests import adapted, ready
 from .errors import LINE, Absent
 from .inference import inferred
 from .objects import DEEPEST, FAR, kind_of
@@ -44,12 +45,14 @@ def found(target: str, folder: str) -> Any:
     """The object of `module:name` or `file.py:name`. Raises Absent, or what importing raises."""
     place, _, name = target.rpartition(":")
     sys.meta_path.insert(0, Hidden())
-    one = _from_file(place) if place.endswith(".py") else _imported(place, folder)
+    home = str(Path(place).parent) if place.endswith(".py") else folder
+    ready(name, home)
+    one = module = _from_file(place) if place.endswith(".py") else _imported(place, folder)
     for part in name.split("."):
         if not hasattr(one, part):
             raise Absent(f"{place} has no {name!r}")
         one = getattr(one, part)
-    return one
+    return adapted(one, name, vars(module), home)
 
 
 def _imported(name: str, folder: str) -> ModuleType:

@@ -1,18 +1,35 @@
-"""The installed packages that a target is made of."""
+"""The installed packages that a target is made of, and the files that it has loaded."""
 
+import os
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 INSTALLED = {"site-packages", "dist-packages"}
-MOST = 100  # packages
+MOST = 100  # packages, or files
+LONG = 60_000  # letters of the paths of all files
+PYTHON = tuple(os.path.realpath(sysconfig.get_path(x)) for x in ("stdlib", "platstdlib"))
+OWN = (*PYTHON, os.path.dirname(os.path.realpath(__file__)))  # whose files are no target's
 
 
 def packages(target: Any) -> list[str]:
     """The installed packages that the module of a target has functions, classes or modules of."""
     return made_of(sys.modules.get(getattr(target, "__module__", None) or ""))[:MOST]
+
+
+def files() -> list[str]:
+    """The files of the modules that are loaded, but for those of packages and of Python."""
+    named = (getattr(module, "__file__", None) or "" for module in [*sys.modules.values()])
+    places = {os.path.realpath(x) for x in named if isinstance(x, str) and os.path.isfile(x)}
+    found = sorted(x for x in places if not INSTALLED & {*Path(x).parts} and not _own(x))[:MOST]
+    return found if sum(map(len, found)) < LONG else []
+
+
+def _own(path: str) -> bool:
+    return any(path.startswith(f"{place}{os.sep}") for place in OWN)
 
 
 def made_of(module: ModuleType | None) -> list[str]:

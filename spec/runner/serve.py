@@ -25,7 +25,7 @@ from .inference import NAMES as LIBRARIES
 from .layers import done, evaluated
 from .memory import mapped
 from .objects import Objects, State
-from .origin import packages
+from .origin import MOST, files, packages
 
 LONGEST = 1 << 17  # bytes of a message
 ASIDE = {"n", "do", "new", "free", "how", "running", "warnings", "recording"}  # of no layer
@@ -53,6 +53,7 @@ class Runner:
 
     def __init__(self, objects: Objects, confine: Confine) -> None:
         self.objects, self.confine = objects, confine
+        self.calls: set[str] = set()  # the library's functions for attention, of the first calls
 
     def answer(self, told: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a message, or the exception that was raised."""
@@ -97,7 +98,9 @@ class Runner:
 
         with self.mode(told):
             if leaves is None:
-                return {"is": objects.written(made())}
+                watched = told.get("watch") and hasattr(arrays, "watched")
+                result = arrays.watched(made, self.calls) if watched else made()
+                return {"is": objects.written(result)}
             result, tape = arrays.recorded(made, [objects.known[x] for x in leaves])
             number = next(objects.numbers)
             objects.known[number] = tape
@@ -184,9 +187,11 @@ class Runner:
         return counts()
 
     def loaded(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
-        """The array libraries that are loaded, the packages of the target, and the GPU."""
+        """The array libraries, the target's packages, files and calls of a library, the GPU."""
         names = [name for name in LIBRARIES if name in sys.modules]
-        return {"libraries": names, "packages": packages(self.objects.known[0]), "gpu": at_work()}
+        made_of = packages(self.objects.known[0])
+        found = {"libraries": names, "packages": made_of, "files": files()}
+        return {**found, "calls": sorted(self.calls)[:MOST], "gpu": at_work()}
 
     def chance(self, told: Mapping[str, Any]) -> Any:
         """The library's own source of random numbers, and generators."""

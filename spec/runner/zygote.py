@@ -35,6 +35,7 @@ from .serve import serve
 
 LINE = 1 << 16
 SWEEPING = 5.0  # seconds
+SILENT = ("KINETO_LOG_LEVEL", "99")  # else torch says that calls are watched (`for_torch`)
 LATER: Mapping[str, Sequence[str]] = {
     "numpy": ("numpy.random",),
     "torch": ("torch.fx.experimental.symbolic_shapes", "attention_runner.arrays.for_torch"),
@@ -47,6 +48,7 @@ GONE = select.POLLHUP | select.POLLERR
 def main(control: int, libraries: Sequence[str]) -> None:
     """Serve requests until the control socket is closed; then end every copy."""
     orders = socket.socket(fileno=control)
+    os.environ.setdefault(*SILENT)
     imported(libraries)
     landlock.adopt()
     common()

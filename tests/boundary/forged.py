@@ -95,6 +95,7 @@ FORGERIES = (
     Forgery("died_without_end", LIED, slow=True),
     Forgery("deep_message", LIED),
     Forgery("odd_pairs", LIED),
+    Forgery("odd_files", LIED),
     Forgery("odd_refusal", LIED, slow=True),
     Forgery("odd_parameters", LIED, slow=True),
     Forgery("endless_shape", LIED, slow=True),

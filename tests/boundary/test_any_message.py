@@ -111,7 +111,7 @@ def test_the_description_of_a_class(x):
 def home_that_hears(answer):
     """A home whose runner gives one answer to all questions."""
     home = Home(SimpleNamespace(), "mine.py:attend", ".")
-    here = SimpleNamespace(pinned=0, free=[], block=bytearray(0), counted=None)
+    here = SimpleNamespace(pinned=0, free=[], calls=0, block=bytearray(0), counted=None)
     home.connection = home.begin = lambda: here
     home.ask = lambda *_, **__: answer
     home.made = lambda home, number, kind, _, again: Thing(home, number, kind, again)
@@ -119,7 +119,10 @@ def home_that_hears(answer):
 
 
 ANSWERED = {
-    "loaded": ({"libraries": ["numpy"], "packages": [], "gpu": ""}, Home.loaded),
+    "loaded": (
+        {"libraries": ["numpy"], "packages": [], "files": ["/x.py"], "calls": [], "gpu": ""},
+        Home.loaded,
+    ),
     "counts": ({"programs": 0, "of_jax": 0, "any": False, "not_compiled": []}, Home.counts),
     "source": ("mine.py, line 1", Home.source.fget),
     "ways": (["static"], Home.ways.fget),

@@ -29,7 +29,7 @@ from spec.certification.isolation.protocol import CAUSES, Interfered, read_diagn
 from spec.certification.isolation.scheduler import connected
 from spec.certification.isolation.surveying import read_survey
 from spec.certification.isolation.workbench import Workbench
-from spec.certification.judging.edition import identified
+from spec.certification.judging.edition import sealed
 from spec.certification.judging.plan import Plan, granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import INTERRUPTED, SPENT, Verdict
@@ -50,8 +50,8 @@ class Supervisor:
     def __init__(
         self, request: Request, clauses: Mapping[str, Clause], executor: Executor | None = None
     ) -> None:
-        self.request, self.clauses = request, clauses
-        self.hashes = identified(request)  # before the target is loaded
+        self.request, self.hashes = sealed(request)  # before the target is loaded
+        self.clauses, request = clauses, self.request
         self.now_and_then: Callable[[], None] = lambda: None  # every few seconds, and at the end
         self.guess = request.kind or selected(clauses, request.clauses)[0].about  # at first
         # First of all: an executor may copy this process, which has no threads yet.

@@ -126,22 +126,27 @@ def main() -> None:
     except Interfered as what:
         _tell(told, {"interfered": str(what)})
         return
-    if known is None and not dies:
-        examiner.plan(lambda: _tell(told, {"probing": {}}), timed=True)
-        found = {"survey": examiner.survey().to_json(), "probed": examiner.probed.to_json()}
-        cost = examiner.probed.cost
-        said = {} if cost is None else {"cost": cost}
-        _tell(told, {**found, **said, "order": wanted["order"]})
-        return
-    pulse.forgets = not examiner.probed.sampled
-    examiner.inference = not wanted["gradients"]
-    guard.lifted = True
-    examiner.raw = guard.spared(examiner.raw)
-    _tell(told, {"answering": True})
     try:
+        if known is None and not dies:
+            _survey(examiner, told, wanted["order"])
+            return
+        pulse.forgets = not examiner.probed.sampled
+        examiner.inference = not wanted["gradients"]
+        guard.lifted = True
+        examiner.raw = guard.spared(examiner.raw)
+        _tell(told, {"answering": True})
         _judge(examiner, asked, told, alone)
     except Interfered as what:
         _tell(told, {"interfered": str(what)})
+
+
+def _survey(examiner: Examiner, told: TextIO, order: str) -> None:
+    """Send the survey."""
+    examiner.plan(lambda: _tell(told, {"probing": {}}), timed=True)
+    found = {"survey": examiner.survey().to_json(), "probed": examiner.probed.to_json()}
+    cost = examiner.probed.cost
+    said = {} if cost is None else {"cost": cost}
+    _tell(told, {**found, **said, "order": order})
 
 
 def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> None:

@@ -2,9 +2,11 @@
 
 import hashlib
 import os
+import secrets
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -21,16 +23,23 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 ISOLATION = "isolation"  # among the versions of a certificate, as are
 OURS, THEIRS = "specification", "target"  # the hashes
+COMMITMENT, NONCE = "commitment", "nonce"  # of a secret seed
+BITS = 63  # of it
 
 
 @cache
 def edition() -> str:
+    """The first digits of the hash of the specification."""
+    return whole_edition()[:16]
+
+
+def whole_edition() -> str:
     """The hash of all source files of the specification."""
     told = hashlib.sha256()
     for path in sorted(ROOT.rglob("*.py")):
         told.update(f"{path.relative_to(ROOT).as_posix()} {path.stat().st_size}\n".encode())
         told.update(path.read_bytes())
-    return told.hexdigest()[:16]
+    return told.hexdigest()
 
 
 def identified(request: Request) -> Mapping[str, str]:
@@ -39,18 +48,38 @@ def identified(request: Request) -> Mapping[str, str]:
     return {**hashes(request.target), **apart}
 
 
+def sealed(request: Request) -> tuple[Request, Mapping[str, str]]:
+    """The request with its seed, and what identifies the run; the target is not loaded yet.
+
+    A secret seed is drawn once the target is hashed. Its commitment is the SHA-256 of the text
+    SEED:NONCE, both as they are printed: it tells nothing of the seed, and fits no other one.
+    """
+    known = identified(request)
+    if not request.secret:
+        return request, known
+    request = replace(request, seed=secrets.randbits(BITS), nonce=secrets.token_hex(16))
+    text = f"{request.seed}:{request.nonce}"
+    told = {COMMITMENT: hashlib.sha256(text.encode()).hexdigest(), NONCE: request.nonce}
+    return request, {**known, **told}
+
+
 def hashes(target: Target) -> Mapping[str, str]:
     """The hashes of the specification and of the target's file, with its distribution.
 
     They are computed before the target is loaded, as it could change both.
     """
-    place = origin_of(target).rpartition(":")[0]
-    file = Path(place) if place.endswith(".py") else _file(place)
+    place, file = origin_of(target).rpartition(":")[0], file_of(target)
     hashed = "of no file"
     with suppress(OSError):
         hashed = f"sha256 {hashlib.sha256(file.read_bytes()).hexdigest()}" if file else hashed
     known = installed(place.partition(".")[0], file) if file else ()
     return {OURS: edition(), THEIRS: " ".join([*known, hashed])}
+
+
+def file_of(target: Target) -> Path | None:
+    """The file of a target; None if there is none."""
+    place = origin_of(target).rpartition(":")[0]
+    return Path(place) if place.endswith(".py") else _file(place)
 
 
 def _file(place: str) -> Path | None:

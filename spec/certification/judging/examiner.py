@@ -135,6 +135,7 @@ class Examiner:
             programs=self.programs,
             versions=versions_of(self.raw.origin),
             source=source_of(self.raw.origin),
+            supports={d: (*sorted(x.offers),) for d, x in self.probed.by_dtype.items()},
         )
 
     def verdict(
@@ -224,6 +225,7 @@ class Examiner:
             examples=finding.examples,
             worst=finding.worst,
             refused=finding.refused,
+            refused_kinds=tuple(sorted(finding.refused_kinds)),
             rounding=finding.rounding,
             coverage=finding.coverage,
             seconds=finding.seconds,

@@ -34,6 +34,7 @@ class Finding:
     examples: int = 0
     refused: int = 0
     refusal: str = ""
+    refused_kinds: set[tuple[str, ...]] = field(default_factory=set)
     worst: float = 0.0
     problem: Any = None  # of the kind that the clause is about
     place: int = 0  # of that problem, in its series
@@ -147,7 +148,9 @@ def _examine(
     except Refused as refusal:
         finding.violation = unless_allowed(refusal, watch, watched)
         finding.problem = None if finding.violation is None else problem
-        finding.refused += finding.violation is None
+        if finding.violation is None:
+            finding.refused += 1
+            finding.refused_kinds.add(tuple(sorted(watched.kinds_of(watch.refused))))
         finding.refusal = str(refusal)
         return
     except Elsewhere:

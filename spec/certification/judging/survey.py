@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from spec.backends.elsewhere import home
 from spec.certification.judging.verdict import Verdict, verdict_from_json, verdict_to_json
 from spec.certification.settings import Request, concerning, with_definition
 from spec.certification.target.probing import Refusal
@@ -11,6 +12,12 @@ from spec.certification.target.versions import versions_of
 from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.notation import DTYPES
+
+
+def _told(what: str) -> tuple[str, ...]:
+    """The facts of one sort that a target in a process of its own tells."""
+    there = home()
+    return () if there is None else (*there.loaded()[what],)
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,9 @@ class Survey:
     all that is to be run, in this order. settled: the verdicts that need no run. advice:
     conventions that the target seems to follow, and how to declare them. command: the command line
     that repeats the run. programs: how many were compiled so far. source: `file:line` of the
-    target's definition, or "" if it is not known.
+    target's definition, or "" if it is not known. supports: the capabilities that a target has in
+    each format that it has, after probing. loaded: the files that its process has loaded.
+    calls: functions of its library for attention that it called.
     """
 
     name: str
@@ -46,6 +55,9 @@ class Survey:
     programs: int = 0
     source: str = ""
     versions: Mapping[str, str] = field(default_factory=versions_of)
+    supports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    loaded: tuple[str, ...] = field(default_factory=lambda: _told("files"))
+    calls: tuple[str, ...] = field(default_factory=lambda: _told("calls"))
 
     def to_json(self) -> dict[str, Any]:
         """The survey as JSON."""
@@ -61,8 +73,9 @@ class Survey:
         fields["items"] = tuple((number, dtype) for number, dtype in fields["items"])
         fields["settled"] = tuple(verdict_from_json(v) for v in fields["settled"])
         fields["refusals"] = tuple(Refusal(**refusal) for refusal in fields["refusals"])
-        for name in ("strict", "order", "notes", "advice"):
+        for name in ("strict", "order", "notes", "advice", "loaded", "calls"):
             fields[name] = tuple(fields[name])
+        fields["supports"] = {dtype: tuple(x) for dtype, x in fields["supports"].items()}
         return cls(**fields)
 
 

@@ -56,7 +56,8 @@ class Verdict:
     """The verdict on one clause in one dtype.
 
     examples: problems that were answered; refused: problems for which the target raised an
-    exception. worst: the largest error divided by its bound. message: the reason, if there is one.
+    exception; refused_kinds: the kinds that these belong to, each set of them once.
+    worst: the largest error divided by its bound. message: the reason, if there is one.
     causes: the positions of its causes in the certificate. likewise: a function that it calls and
     that is known to fail the clause in the same way. coverage: rows that see a key; of these, those
     of which only the range of the values was checked; and those without a bound on gradients.
@@ -73,6 +74,7 @@ class Verdict:
     worst: float = 0.0
     counterexample: Counterexample | None = None
     refused: int = 0
+    refused_kinds: tuple[tuple[str, ...], ...] = ()
     message: str = ""
     rounding: Grade = "strict"
     coverage: tuple[int, int, int] = (0, 0, 0)
@@ -135,6 +137,7 @@ def verdict_from_json(written: Mapping[str, Any]) -> Verdict:
         "worst": float,
         "coverage": tuple,
         "causes": tuple,
+        "refused_kinds": lambda kinds: tuple(map(tuple, kinds)),
         "counterexample": lambda example: example and counterexample_from_json(example),
     }
     return Verdict(**{name: turned.get(name, _itself)(x) for name, x in written.items()})

@@ -58,16 +58,22 @@ def applying(certificate: Findings) -> str:
 
     A format in which all raises an exception has a line of its own: another that passes counts.
     """
-    found = grouped((v.clause, outcome(v)) for v in certificate.verdicts)
-    worst = Counter(next((x for x in GRAVEST if x in met), "") for met in found.values())
-    apply = len(found) - worst.pop("", 0)
-    if worst["blocked"] == len(found) > 1:
-        return f"none of {len(found)} was run"
-    first = f"{apply} of {len(found)} {'applies' if apply == 1 else 'apply'}"
+    worst = by_worst(certificate)
+    every = worst.total()
+    apply = every - worst.pop("", 0)
+    if worst["blocked"] == every > 1:
+        return f"none of {every} was run"
+    first = f"{apply} of {every} {'applies' if apply == 1 else 'apply'}"
     if worst["holds"] == apply > 1:
         return f"{first}: all of them pass"
     counted = [_counted(said, worst[name]) for name, said in SAID.items() if worst[name]]
     return f"{first}: {', '.join(counted)}" if counted else first
+
+
+def by_worst(certificate: Findings) -> Counter[str]:
+    """How many clauses have each outcome in their worst format; "" if they do not apply."""
+    found = grouped((v.clause, outcome(v)) for v in certificate.verdicts)
+    return Counter(next((x for x in GRAVEST if x in met), "") for met in found.values())
 
 
 def _counted(said: Said, count: int) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from spec.backends.calling import UNTESTED
-from spec.certification.judging.edition import ISOLATION, OURS, THEIRS
+from spec.certification.judging.edition import COMMITMENT, ISOLATION, NONCE, OURS, THEIRS
 from spec.certification.judging.judging import PARTS
 from spec.certification.judging.verdict import INTERFERED, Verdict
 from spec.certification.ledger.causes import WIDTH, causes, counterexamples, filled
@@ -61,6 +61,8 @@ def _head(certificate: Findings) -> str:
     if OURS in told:
         told[OURS] = f"{OURS} {certificate.specification} {certificate.versions[OURS]}"
     hashed = [told.pop(name) for name in (OURS, THEIRS) if name in told]
+    for name in (COMMITMENT, NONCE):
+        told.pop(name, None)
     isolated = told.pop(ISOLATION, "").removeprefix(f"{ISOLATION} ")
     lines = [
         *(title, "=" * len(title), ""),
@@ -76,10 +78,19 @@ def _head(certificate: Findings) -> str:
         *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
         *[f"isolation     {isolated}"] * bool(isolated),
         *[f"compiled      {certificate.compiled}"] * bool(certificate.compiled),
-        f"profile       {certificate.profile}, seed {certificate.seed}",
+        f"profile       {certificate.profile}, {_seed(certificate)}",
         *(f"note          {note}" for note in certificate.notes if not says_so(note)),
     ]
     return "\n".join(lines)
+
+
+def _seed(certificate: Findings) -> str:
+    """The seed, with all that shows that nobody knew a secret one beforehand."""
+    known, seed = certificate.versions, certificate.seed
+    if COMMITMENT not in known:
+        return f"public seed {seed}"
+    committed = f"{COMMITMENT}    sha256 {known[COMMITMENT]}"
+    return f'secret seed {seed}\n{committed}\n              of "{seed}:{known[NONCE]}"'
 
 
 def _row(title: str, words: str) -> list[str]:

@@ -8,6 +8,7 @@ from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.findings import grouped
 from spec.certification.target.probing import Refusal
 
+Clauses = frozenset[str]  # their numbers
 ELSEWHERE = "problems where "  # begins the reason of a clause of which --where leaves no problem
 
 
@@ -32,17 +33,25 @@ def says_so(note: str) -> bool:
 
 def not_supported(verdicts: Iterable[Verdict]) -> Iterator[str]:
     """Yield a list of what clauses need and the target lacks, and untested clauses."""
-    absent = [v for v in verdicts if v.outcome == "not offered"]
-    needing = grouped((what, v.clause) for v in absent for what in v.message.split("; "))
-    missing = {what: frozenset(numbers) for what, numbers in needing.items()}
-    outside = {x: missing.pop(x) for x in [*missing] if x.startswith(ELSEWHERE)}
-    # What is needed only in addition to something that is missing as well is counted with it.
-    first = {x: n for x, n in missing.items() if not any(n < y for y in missing.values())}
+    first, outside = lacked(verdicts)
     if first:
         parts = (f"{in_nouns(what)} ({_clauses(len(n))})" for what, n in first.items())
         yield f"not supported, so not tested: {', '.join(parts)}"
     for what, numbers in outside.items():
         yield f"{UNTESTED}{_clauses(len(numbers))} without {what}"
+
+
+def lacked(verdicts: Iterable[Verdict]) -> tuple[dict[str, Clauses], dict[str, Clauses]]:
+    """The capabilities that a target lacks, and conditions that leave no problem, with the clauses.
+
+    A capability that is needed only in addition to another one that is missing is counted with it.
+    """
+    absent = [v for v in verdicts if v.outcome == "not offered"]
+    needing = grouped((what, v.clause) for v in absent for what in v.message.split("; "))
+    missing = {what: frozenset(numbers) for what, numbers in needing.items()}
+    outside = {x: missing.pop(x) for x in [*missing] if x.startswith(ELSEWHERE)}
+    first = {x: n for x, n in missing.items() if not any(n < y for y in missing.values())}
+    return first, outside
 
 
 def in_nouns(what: str) -> str:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
+from torch.autograd.profiler import profile
 
 from ..errors import Absent, NoGradient
 
@@ -83,6 +84,13 @@ class Torch:
         """The gradient of the sum of <dout, out> by each leaf. Raises NoGradient."""
         with torch.enable_grad():
             return by_leaves(outs, leaves, douts)
+
+    def watched(self, call: Callable[[], Any], seen: set[str]) -> Any:
+        """The result of a call; the functions of torch for attention that it made are added."""
+        with profile(use_kineto=False) as made:
+            result = call()
+        seen |= {x.name for x in made.function_events or () if "attention" in x.name}
+        return result
 
     def format(self, name: str) -> Any:
         """A format, as the library calls it."""

@@ -14,5 +14,7 @@ serve.DOES["source"] = lambda self, told: "torch/nn/functional.py:5921"
 serve.DOES["loaded"] = lambda self, told: {
     "libraries": ["torch"],
     "packages": ["torch", "flash_attn"],
+    "files": ["/usr/lib/python3/torch/nn/functional.py"],
+    "calls": [],
     "gpu": "NVIDIA H200, CUDA 12.8, driver 570.1",
 }
