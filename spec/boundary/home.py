@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
+import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spec.backends.library import WARNINGS, Unsuitable
+from spec.backends.library import WARNINGS
 from spec.boundary import importing
+from spec.boundary.alone import Alone
 from spec.boundary.messages import (
     LARGEST,
     Interfered,
@@ -17,30 +20,28 @@ from spec.boundary.messages import (
     array,
     fields,
     plain,
+    raised,
     several,
     text,
     whole,
 )
-from spec.boundary.placed import Answer, Placed
+from spec.boundary.placed import Answer, Beyond, Placed
 from spec.boundary.runners import Connection, Zygote
 from spec.runner.memory import ROOM
-from spec.subject import NoGradient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+BESIDE = ("start", "library", "get", "describe", "names")  # of a runner while a program answers
 SHARED = ("numpy", "torch")  # libraries whose arrays can lie in the shared block
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
-
-
-class FarError(Exception):
-    """An exception that a target raised in its runner."""
 
 
 class Home:
     """A target that lives in runners.
 
     copies: whether the library has copies of the judge's arrays, into which a target may write.
+    alone: the program that answers calls now, in the place of a runner. chance: a number that no
+    target knows, the same in all processes that judge it.
     made: an object of a runner as one here, by its number, its type, its kind (`runner.find`), and
     how another runner has it.
     """
@@ -51,6 +52,8 @@ class Home:
         self.chosen: tuple[str, str] | None = None
         self.running, self.recording, self.copies = "float64", False, False
         self.made: Callable[..., Any] = lambda *_: None
+        self.alone: Alone | None = None
+        self.chance = secrets.randbits(64)
 
     def connection(self) -> Connection:
         """The runner of this process, started if there is none."""
@@ -74,7 +77,9 @@ class Home:
         return self.connection()
 
     def ask(self, do: str, **told: Any) -> Any:
-        """The answer to a question. Raises what the target raised; Interfered."""
+        """The answer to a question. Raises what the target raised; Interfered; Beyond."""
+        if self.alone is not None and do not in BESIDE:
+            raise Beyond(do)
         here = self.here[1] if do == "start" and self.here else self.connection()
         found = here.ask(do, **told)
         if "no" in found:
@@ -124,12 +129,45 @@ class Home:
 
     def pulled(self, outs: Sequence[Answer], douts: Sequence[Placed]) -> list[Any]:
         """The gradients of a recorded call, of which these are results."""
+        if self.alone is not None:
+            return self._gradients(self.alone.pulled(outs, douts, self.mode))
         here = self.connection()
         asked = {"outs": [x.number(here) for x in outs], "douts": [x.number(here) for x in douts]}
         found = self.read(self.ask("pull", tape=outs[0].tape, **asked, **self.mode))
+        return self._gradients(found)
+
+    def _gradients(self, found: Any) -> list[Any]:
         if not isinstance(found, list) or not all(isinstance(x, Answer) for x in found):
             raise Interfered("sent something else in the place of gradients")
         return found
+
+    @contextmanager
+    def program(self) -> Iterator[Alone]:
+        """A program of its own that calls the target, for some time."""
+        assert self.chosen is not None
+        place, _, name = self.target.rpartition(":")
+        is_file = place.endswith(".py")
+        path = Path(self.folder, place).resolve()
+        told: dict[str, Any] = {"name": name, "module": path.stem if is_file else place}
+        told["file"] = str(path) if is_file else ""
+        told["folder"] = str(path.parent) if is_file else self.folder
+        library, device = self.chosen
+        paths = [path for path in sys.path if path]
+        told |= {"library": library, "device": device, "paths": paths}
+        found = Alone(self.zygote, (self.target, self.folder), told)
+        try:
+            yield found
+        finally:
+            found.close()
+
+    @contextmanager
+    def asking(self, program: Alone) -> Iterator[None]:
+        """Have a program of its own answer the calls."""
+        self.alone = program
+        try:
+            yield
+        finally:
+            self.alone = None
 
     @property
     def mode(self) -> dict[str, Any]:
@@ -152,20 +190,3 @@ class Home:
             return self.made(self, whole(told["id"], -LARGEST, -1), *names, again)
 
         return plain(x, held)
-
-
-def raised(no: Any) -> Exception:
-    """The exception that stands for one of a target, of a type of the same name."""
-    told = fields(no, {"type", "line", "kind", "missing"})
-    name, line = text(told["type"]), text(told["line"])
-    ours: Mapping[Any, type[Exception]] = {"NoGradient": NoGradient, "Absent": Unsuitable}
-    of = text(told["kind"])
-    if of in ours:
-        return ours[of](line)
-    if of == name == "AttributeError":
-        return AttributeError(line)
-    lacks = of == "NotImplementedError"
-    bases = (FarError, NotImplementedError) if lacks else (FarError,)
-    kind: Any = type(name if NAME.fullmatch(name) else "Exception", bases, {})
-    found: Exception = kind(line)
-    return found

@@ -78,16 +78,32 @@ class Zygote:
         block = os.memfd_create("arrays", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(block, SIZE)
         fcntl.fcntl(block, fcntl.F_ADD_SEALS, SEALED)  # a part that is cut off kills who reads it
+        self._copy(theirs, block, 2)
+        found = Connection(ours, mapped(block))
+        os.close(block)
+        return found
+
+    def alone(self, name: str, target: tuple[str, str]) -> tuple[socket.socket, int, int]:
+        """A program of its own for a target, and its folder: what ends it, its input, its output.
+
+        name: of its script.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        (asked, ask), (answers, answer) = os.pipe(), os.pipe()
+        self._copy(theirs, asked, answer, name=name, alone=target)
+        os.close(asked)
+        os.close(answer)
+        return ours, ask, answers
+
+    def _copy(self, theirs: socket.socket, *handles: int, **how: Any) -> None:
+        """Have it copied with these handles. Raises Interfered: the zygote is gone."""
+        order = json.dumps({"bare": self.bare, **how}).encode()
         try:
-            how = json.dumps({"bare": self.bare})
-            socket.send_fds(self.control, [how.encode()], [theirs.fileno(), block, 2])
+            socket.send_fds(self.control, [order], [theirs.fileno(), *handles])
         except OSError:
             raise Interfered("ended the process that starts runners") from None
         finally:
             theirs.close()
-        found = Connection(ours, mapped(block))
-        os.close(block)
-        return found
 
     def end(self) -> None:
         """End it, with all runners."""
