@@ -22,6 +22,9 @@ class Home(Protocol):
     def chance(self) -> int:
         """A number that nobody knows, the same in all processes that judge the target."""
 
+    def late(self) -> bool:
+        """Whether the target wrote into an array after its call; it is said once."""
+
     def program(self) -> AbstractContextManager[Any]:
         """A program of its own that calls the target."""
 

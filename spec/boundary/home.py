@@ -53,7 +53,7 @@ class Home:
         self.running, self.recording, self.copies = "float64", False, False
         self.made: Callable[..., Any] = lambda *_: None
         self.alone: Alone | None = None
-        self.chance = secrets.randbits(64)
+        self.chance, self.said = secrets.randbits(64), False
 
     def connection(self) -> Connection:
         """The runner of this process, started if there is none."""
@@ -74,7 +74,14 @@ class Home:
         if here.calls > here.most and not here.pinned:
             here.talk.close()
             self.here = None
+            self.connection().late = here.swept()
         return self.connection()
+
+    def late(self) -> bool:
+        """Whether the target wrote into an array after its call; it is said once."""
+        found = self.connection().swept() and not self.said
+        self.said |= found
+        return found
 
     def ask(self, do: str, **told: Any) -> Any:
         """The answer to a question. Raises what the target raised; Interfered; Beyond."""

@@ -61,10 +61,10 @@ class Placed:
     def _written(self) -> None:
         laid = self.laid
         form = (self.dtype, self.raw.size, laid.shape, laid.strides, laid.offset)
-        self.here = self.target.connection()
-        self.spot = self.here.spot(form, self.raw.nbytes)
-        self.id, self.at = self.spot.id, self.spot.at
-        self.here.block[self.at : self.at + self.raw.nbytes] = self.raw.tobytes()
+        here = self.target.connection()
+        self.spot = here.spot(form, self.raw.nbytes)
+        self.here, self.id, self.at = here, self.spot.id, self.spot.at
+        here.block[self.at : self.at + self.raw.nbytes] = self.raw.tobytes()
 
     def now(self) -> Array:
         """The buffer as it is now, in the block or on a device that has a copy of it."""

@@ -126,9 +126,10 @@ class Connection:
 
     spare: places of arrays that nobody here refers to any more. They are refilled, so that a target
     is given the same object again, as by a caller who fills a buffer in place; what it remembers by
-    the identity of an array is then wrong. refills: whether an array of the library can be. calls,
-    most: how many there were, and how many there will be, as nobody knows beforehand. pinned:
-    objects of the runner that no other one has.
+    the identity of an array is then wrong. Each comes with the bytes that it was left with; late:
+    whether others were found there. refills: whether an array of the library can be. calls, most:
+    how many there were, and how many there will be, as nobody knows beforehand. pinned: objects of
+    the runner that no other one has.
     """
 
     def __init__(self, talk: socket.socket, block: mmap.mmap) -> None:
@@ -139,7 +140,8 @@ class Connection:
         self.at, self.live, self.refills = 0, 0, False
         self.calls, self.most, self.pinned = 0, secrets.randbelow(2 * CALLS) + 1, 0
         self.gaps: dict[int, list[int]] = {}
-        self.spare: dict[Form, list[Spot]] = {}
+        self.spare: dict[Form, list[tuple[Spot, bytes]]] = {}
+        self.late = False
 
     def ask(self, do: str, **told: Any) -> Any:
         """The answer to a question. Raises what the target raised; Interfered."""
@@ -166,7 +168,7 @@ class Connection:
         self.live += 1
         spare = self.spare.get(form)
         if spare:
-            return spare.pop()
+            return self._untouched(*spare.pop())
         self.numbers += 1
         size = aligned(size)
         found = Spot(form, size, self.numbers, self._place(size))
@@ -179,15 +181,27 @@ class Connection:
         """Give a place back. The next array of its form is the same object, with other numbers."""
         self.live -= 1
         if self.refills and spot.form[0] != "int64":
-            self.spare.setdefault(spot.form, []).append(spot)
+            left = self.spare.setdefault(spot.form, [])
+            left.append((spot, self.block[spot.at : spot.at + spot.size]))
         else:
             self._free(spot)
 
     def empty(self) -> None:
         """Forget the places that are refilled."""
-        for spot in [x for spare in self.spare.values() for x in spare]:
-            self._free(spot)
+        for each in [x for spare in self.spare.values() for x in spare]:
+            self._free(self._untouched(*each))
         self.spare.clear()
+
+    def swept(self) -> bool:
+        """Whether a place was written after it was left."""
+        for each in (x for spare in self.spare.values() for x in spare):
+            self._untouched(*each)
+        return self.late
+
+    def _untouched(self, spot: Spot, left: bytes) -> Spot:
+        """A place, after a look whether it is as it was left."""
+        self.late |= self.block[spot.at : spot.at + spot.size] != left
+        return spot
 
     def _place(self, size: int) -> int:
         if self.at + size > ROOM and not self.gaps.get(size):

@@ -34,15 +34,17 @@ from spec.notation import GRADES, HALF
 from spec.subject import Refused, Subject
 from spec.trial import tried
 
-OTHERS, DRAWN = 8, 2  # clauses that are drawn, and problems of each
+OTHERS = 8  # clauses that are drawn
 CHANCE = secrets.SystemRandom()
 AT_ONCE = 256  # calls between two looks at the clock
+LATE = "a call wrote into one of its inputs after it had answered"
 ALONE = "called by a program of its own"
 
 
 class Effort(NamedTuple):
-    """The most calls in a row, their seconds, and the scores of a large problem as powers of 2."""
+    """Limits: seconds for clauses; calls in a row, and their seconds; scores, as powers of 2."""
 
+    clauses: float
     calls: int
     seconds: float
     low: float
@@ -50,9 +52,9 @@ class Effort(NamedTuple):
 
 
 EFFORT: Mapping[str, Effort] = {
-    "quick": Effort(10_000, 0.4, 18, 20),
-    "standard": Effort(100_000, 4.0, 18, 22),
-    "deep": Effort(1_000_000, 40.0, 18, 24),
+    "quick": Effort(1.0, 10_000, 0.4, 18, 20),
+    "standard": Effort(10.0, 100_000, 4.0, 18, 22),
+    "deep": Effort(100.0, 1_000_000, 40.0, 18, 24),
 }
 
 
@@ -71,12 +73,17 @@ def apart(
     dtypes: Sequence[str],
     profile: Profile,
 ) -> Finding:
-    """The finding of a clause; that of the definition if the target differs by itself.
+    """The finding of a clause, or that a call wrote late, or that the target differs by itself.
 
+    The latter is told of the definition. clauses: those that may be run; none if this is a look.
     dtypes: the formats of the target. It is called in one of them if few problems are drawn.
     """
     there, (dtype,) = home(), subject.dtypes
-    if there is None or finding.violation or clause.number != kind_of(subject.about).definition:
+    if there is None or finding.violation is not None:
+        return finding
+    if there.late():
+        return replace(finding, violation=Violation(LATE))
+    if not clauses or clause.number != kind_of(subject.about).definition:
         return finding
     if profile.name == "quick" and dtypes[there.chance % len(dtypes)] != dtype:
         return finding
@@ -120,7 +127,7 @@ class Apart:
                 held.append((clause, problem))
             elif tried(clause, self.subject, problem) == (None, True):
                 return self._found(ALONE, clause, problem, why)
-            until = until or time.monotonic() + self.effort.seconds  # it has begun
+            until = until or time.monotonic() + self.effort.clauses  # it has begun
         count = self._many()
         for clause, problem in held:
             if why := self._why(clause, problem):
@@ -133,7 +140,7 @@ class Apart:
         rest = [x for x in self.clauses.values() if x not in (first, *chosen) and x.force == "must"]
         chosen += CHANCE.sample(rest, min(OTHERS, len(rest)))
         CHANCE.shuffle(chosen)
-        for number in (0, *(secrets.randbits(64) for _ in range(DRAWN))):
+        for number in (secrets.randbits(64), 0, secrets.randbits(64)):
             for clause in (first, *chosen):
                 scope = scope_for(clause, self.subject, self.dtype, self.grade, "quick")
                 shape = secrets.choice(scope.palette) if scope.palette else None

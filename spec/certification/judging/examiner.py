@@ -155,9 +155,8 @@ class Examiner:
         except Exception as error:
             reason = f"{ITSELF}: {type(error).__name__}: {error}"
             return unrun(clause, dtype, "crashed", reason), None
-        if not few:
-            dtypes = [*self.probed.by_dtype]
-            finding = apart(clause, implementation, finding, self.clauses, dtypes, profile)
+        known = {} if few else self.clauses
+        finding = apart(clause, implementation, finding, known, [*self.probed.by_dtype], profile)
         verdict = self._written(clause, dtype, finding)
         if finding.problem is not None:
             verdict = replace(verdict, drawn={word(scope, seed, finding): BREAKS})
