@@ -81,7 +81,7 @@ def apart(
     there, (dtype,) = home(), subject.dtypes
     if there is None or finding.violation is not None:
         return finding
-    if there.late():
+    if clause.force == "must" and there.late():
         return replace(finding, violation=Violation(LATE))
     if not clauses or clause.number != kind_of(subject.about).definition:
         return finding
