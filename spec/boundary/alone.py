@@ -26,6 +26,7 @@ from spec.runner.serve import LONGEST
 
 NAMES = ("main.py", "run.py", "script.py", "example.py", "train.py", "test.py", "demo.py")
 ENDED = {"type": "Ended", "line": "it ends its process", "kind": "", "missing": None}
+COMPILED = ":"  # begins the part of a path that says how a function is compiled
 FACTS = {"dtype", "shape", "device", "grad", "size"}
 USUAL: Mapping[str, Any] = {
     **{"pull": None, "times": 0, "words": {}},

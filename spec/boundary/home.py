@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from spec.backends.library import WARNINGS
 from spec.boundary import importing
-from spec.boundary.alone import Alone
+from spec.boundary.alone import COMPILED, Alone
 from spec.boundary.messages import (
     LARGEST,
     Interfered,
@@ -109,7 +109,11 @@ class Home:
 
     def compiled(self, program: Any, way: str) -> Any:
         """A function or a class of a runner as its library's compiler runs it."""
-        return self.read(self.ask("compile", of=program._number, way=way))
+        found = self.read(self.ask("compile", of=program._number, way=way))
+        path = getattr(program, "path", None)
+        if path is not None and self.chosen is not None and self.chosen[0] == "torch":
+            found.path = (*path, f"{COMPILED}{way}")
+        return found
 
     def loaded(self) -> Mapping[str, Any]:
         """The array libraries that are loaded in the runner, the target's packages, and the GPU."""

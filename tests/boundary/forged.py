@@ -16,6 +16,11 @@ LIED, NOTHING = ("interfered",), ("cannot be tested",)
 DEFINITION = ("--clause", "A1", "--fail-fast")
 CALLS, MASKS = ("--clause", "T"), ("--clause", "M")
 TORCH = ("--clause", "A", "--backend", "torch")
+FORM = (
+    "A target can recognise the program that calls it by its form, and be right there as well. "
+    "Only people who read the target, or call it, can tell."
+)
+SOME = "In one run of a hundred, a program of its own makes fewer than a hundred calls in a row."
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,17 @@ FORGERIES = (
     Forgery("told_by_memory", slow=True),
     Forgery("by_itself_it_is_wrong", slow=True),
     Forgery("planted_bytecode"),
+    # It is another function where a program of its own calls it.
+    Forgery("denies_quietly", words=CALLS, slow=True),
+    Forgery("writes_by_itself", words=CALLS, slow=True),
+    Forgery("subclass_by_itself"),
+    Forgery("refuses_by_itself", slow=True),
+    Forgery("ends_by_itself", slow=True),
+    Forgery("waits_by_itself", DIED, slow=True),
+    Forgery("answers_by_itself", (*LIED, *WRONG, *DIED), slow=True),
+    Forgery("hundred_calls", at_times=True, succeeds=SOME, slow=True),
+    Forgery("large_is_wrong"),
+    Forgery("knows_the_program", succeeds=FORM),
     # It answers the judge itself.
     Forgery("died_with_zero", DIED),
     Forgery("died_by_stop", DIED, slow=True),
@@ -165,15 +181,16 @@ FORGERIES = (
 
 # What no judge can see, as it is right wherever a judge asks.
 UNSEEN = {
+    "knows the program": "right in a runner, and in the program that calls it without one",
     "plays back": "right for the problems of the public seed alone; a secret seed tells",
-    "counts calls": "right for the first calls of a process, more than there are between two "
-    "changes of runners",
+    "counts calls": "right for the first calls of a process, more than a runner and the program "
+    "that calls it make",
     "rare size": "wrong at one size in a million, or from a size on that no problem has",
     "rare number": "wrong for one bit pattern of a query in 2^32",
     "waits": "wrong from a date on, on another machine, or with another number of processors",
     "undoes": "writes into its inputs and restores them before it answers, which another thread of "
     "its caller would see",
-    "late by seconds": "writes into its inputs when nobody has compared them for a while",
+    "late by seconds": "writes into its inputs after the judge is gone",
     "just in time": "takes a little less than --call-timeout for each call; --budget is the limit",
     "fills the disk": "writes files up to the limit of each, as there is none of a folder",
     "refuses": "right where it answers, and says of each option that it is hard; the certificate "

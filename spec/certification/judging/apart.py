@@ -128,11 +128,13 @@ class Apart:
             elif tried(clause, self.subject, problem) == (None, True):
                 return self._found(ALONE, clause, problem, why)
             until = until or time.monotonic() + self.effort.clauses  # it has begun
-        count = self._many()
+        # A program is compiled for each shape: these have been, and no others are.
+        few = any(self.subject.palette) or self.subject.compiled
+        count = self._many(held[0][1] if few and held else self.kind.core(self.dtype))
         for clause, problem in held:
             if why := self._why(clause, problem):
                 return self._found(f"{ALONE}, after {count} calls", clause, problem, why)
-        return self._refuses(count) or self._large()
+        return None if few else self._refuses(count) or self._large()
 
     def _posed(self) -> Iterator[tuple[Clause, Any]]:
         """Clauses with problems: the simplest of each, and some that are drawn."""
@@ -174,14 +176,14 @@ class Apart:
             return Found(f"{how}: {why}", problem)
         return Found(f"{how}, it fails {clause.number} {clause.name}: {why}", None)
 
-    def _many(self) -> int:
+    def _many(self, problem: Any) -> int:
         """Call it many times, how often nobody knows; as many calls as there is time for."""
-        left, core = secrets.randbelow(self.effort.calls), self.kind.core(self.dtype)
+        left = secrets.randbelow(self.effort.calls)
         most, count = time.monotonic() + self.effort.seconds, 0
         while left and time.monotonic() < most:
             self.program.times = some = min(left, AT_ONCE)
             with self.there.asking(self.program):
-                always(self.kind, self.subject, self.kind.first, (core,))
+                always(self.kind, self.subject, self.kind.first, (problem,))
             left, count = left - some, count + some
         return count
 

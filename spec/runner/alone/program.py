@@ -81,6 +81,13 @@ def refused(error: BaseException) -> Any:
     return {"no": {"type": type(error).__name__, "line": line, "kind": kind, "missing": None}}
 
 
+def attribute(of: Any, name: str) -> Any:
+    """An attribute of a function, or the function as torch compiles it."""
+    if name.startswith(":"):
+        return import_module("torch").compile(of, dynamic=name == ":dynamic")
+    return getattr(of, name)
+
+
 class Program:
     """The function that is called, the library of its arrays, and what came of the last call.
 
@@ -92,6 +99,7 @@ class Program:
         self.running, self.recorded, self.pulled = rest
         self.loads, self.dumps = json.loads, json.dumps
         self.target: Any = None
+        self.functions: dict[str, Any] = {}
         self.outs: list[Any] = []
         self.tape: Any = None
         self.broken: Any = None
@@ -128,7 +136,10 @@ class Program:
 
     def _call(self, told: Any, given: list[Any]) -> Any:
         """The call of a line, as a function of the arrays that are leaves."""
-        function = reduce(getattr, told["path"], self.target)
+        key = ".".join(told["path"])
+        if key not in self.functions:
+            self.functions[key] = reduce(attribute, told["path"], self.target)
+        function = self.functions[key]
 
         def call(leaves: Any) -> Any:
             known = {**dict(enumerate(given)), **dict(zip(told["leaves"], leaves, strict=False))}
