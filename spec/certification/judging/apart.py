@@ -2,9 +2,9 @@
 
 A target can see the process in which it is judged, and change the facts that come from there. So
 some clauses are run again with answers of a program that has the target and nothing else (`alone`),
-on problems that no target knows beforehand. A clause that
-holds there before some thousand calls has to hold after them, and a kind of problem that was
-answered when the target was probed has to be answered. Then one problem is larger than all others.
+on problems that no target knows beforehand. A clause that holds there before some thousand calls
+has to hold after them, and a kind of problem that was answered when the target was probed has to be
+answered. Then one problem is larger than all others.
 
 Of the clauses, those of the definition of each function are among them, and those that look at what
 a call does to its arrays; the others are drawn. Nothing fails here that also fails where the
@@ -37,24 +37,30 @@ from spec.trial import tried
 OTHERS = 8  # clauses that are drawn
 CHANCE = secrets.SystemRandom()
 AT_ONCE = 256  # calls between two looks at the clock
+PLAIN = 96  # scores of a plain problem
 LATE = "a call wrote into one of its inputs after it had answered"
 ALONE = "called by a program of its own"
 
 
 class Effort(NamedTuple):
-    """Limits: seconds for clauses; calls in a row, and their seconds; scores, as powers of 2."""
+    """Limits: of seconds for clauses; of calls in a row, and of their seconds; of a large problem.
+
+    low, high: its scores, as powers of two. large: seconds, if each score takes as long as those of
+    a plain problem.
+    """
 
     clauses: float
     calls: int
     seconds: float
     low: float
     high: float
+    large: float
 
 
 EFFORT: Mapping[str, Effort] = {
-    "quick": Effort(1.0, 10_000, 0.4, 18, 20),
-    "standard": Effort(10.0, 100_000, 4.0, 18, 22),
-    "deep": Effort(100.0, 1_000_000, 40.0, 18, 24),
+    "quick": Effort(1.0, 10_000, 0.4, 18, 20, 2.0),
+    "standard": Effort(10.0, 100_000, 1.5, 18, 22, 20.0),
+    "deep": Effort(100.0, 1_000_000, 15.0, 18, 24, 200.0),
 }
 
 
@@ -114,6 +120,7 @@ class Apart:
         self.subject, self.clauses, self.effort = subject, clauses, effort
         self.there, self.program, self.kind = there, program, kind_of(subject.about)
         self.dtype = subject.dtypes[0]
+        self.each = 0.0  # seconds of a call
         self.grade = GRADES[-1] if self.dtype in HALF else "strict"
 
     def differs(self) -> Found | None:
@@ -178,13 +185,15 @@ class Apart:
 
     def _many(self, problem: Any) -> int:
         """Call it many times, how often nobody knows; as many calls as there is time for."""
-        left = secrets.randbelow(self.effort.calls)
-        most, count = time.monotonic() + self.effort.seconds, 0
-        while left and time.monotonic() < most:
-            self.program.times = some = min(left, AT_ONCE)
+        left = 1 + secrets.randbelow(self.effort.calls)
+        begun, count, some = time.monotonic(), 0, 1
+        while left and (spent := time.monotonic() - begun) < self.effort.seconds:
+            some = min(2 * some if spent < self.effort.seconds / 8 else some, AT_ONCE, left)
+            self.program.times = some - 1
             with self.there.asking(self.program):
                 always(self.kind, self.subject, self.kind.first, (problem,))
             left, count = left - some, count + some
+        self.each = (time.monotonic() - begun) / count
         return count
 
     def _refuses(self, count: int) -> Found | None:
@@ -204,6 +213,8 @@ class Apart:
             return None
         spread = self.effort.high - self.effort.low
         scores = 2 ** (self.effort.low + spread * secrets.randbits(53) / 2**53)
+        if self.each / PLAIN * scores > self.effort.large:
+            return None
         with self.there.asking(self.program):
             try:
                 self.kind.at_large(self.subject, self.dtype, self.grade, scores)
