@@ -23,7 +23,7 @@ class Home(Protocol):
         """A number that nobody knows, the same in all processes that judge the target."""
 
     def late(self) -> bool:
-        """Whether the target wrote into an array after its call; it is said once."""
+        """Whether the target wrote into an array after its call: True once at most."""
 
     def program(self) -> AbstractContextManager[Any]:
         """A program of its own that calls the target."""

@@ -27,6 +27,7 @@ from spec.runner.serve import LONGEST
 NAMES = ("main.py", "run.py", "script.py", "example.py", "train.py", "test.py", "demo.py")
 ENDED = {"type": "Ended", "line": "it ends its process", "kind": "", "missing": None}
 COMPILED = ":"  # begins the part of a path that says how a function is compiled
+NO, OK = {"no", "changed"}, {"ok", "changed", "shared", "again"}
 FACTS = {"dtype", "shape", "device", "grad", "size"}
 USUAL: Mapping[str, Any] = {
     **{"pull": None, "times": 0, "words": {}},
@@ -109,7 +110,7 @@ class Alone:
             one.becomes(self._read(one.raw.nbytes))
         if "no" in found:
             raise raised(found["no"])
-        for x in made if told["pull"] is None else ():
+        for x in made:
             x.shared = [arrays[whole(n, 0, len(arrays) - 1)] for n in several(found["shared"], 0)]
             x.again = found["again"] is True
         return result
@@ -117,12 +118,12 @@ class Alone:
     def _taken(self, what: Any, at: int) -> Taken:
         size = whole(fields(what, FACTS)["size"], 0, SIZE - ROOM)
         told = array({n: x for n, x in what.items() if n != "size"} | {"id": -1, "at": None})
-        raw = np.frombuffer(self._read(size), FORMATS.get(told["dtype"], np.uint8))
-        if told["dtype"] not in FORMATS:
+        raw, known = self._read(size), FORMATS.get(told["dtype"])
+        if known is None:
             return Taken(told, None, at, self.tapes)
-        if raw.size != math.prod(told["shape"]):
+        if size != math.prod(told["shape"]) * known.itemsize:
             raise Interfered("sent an array of another form")
-        return Taken(told, raw.reshape(told["shape"]), at, self.tapes)
+        return Taken(told, np.frombuffer(raw, known).reshape(told["shape"]), at, self.tapes)
 
     def _send(self, told: Mapping[str, Any], parts: Sequence[bytes]) -> None:
         with suppress(BrokenPipeError):  # what it says of its end is read
@@ -138,8 +139,7 @@ class Alone:
             found = json.loads(line)
         except (ValueError, RecursionError):
             raise Interfered("sent something that is no answer") from None
-        names = {"ok", "changed", "shared", "again"}
-        if not isinstance(found, dict) or not ({"changed"} < found.keys() <= {*names, "no"}):
+        if not isinstance(found, dict) or {*found} not in (NO, OK):
             raise Interfered("sent an answer of another form")
         return found
 

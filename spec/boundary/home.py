@@ -78,7 +78,7 @@ class Home:
         return self.connection()
 
     def late(self) -> bool:
-        """Whether the target wrote into an array after its call; it is said once."""
+        """Whether the target wrote into an array after its call: True once at most."""
         found = self.connection().swept() and not self.said
         self.said |= found
         return found

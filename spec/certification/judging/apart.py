@@ -81,7 +81,7 @@ def apart(
 ) -> Finding:
     """The finding of a clause, or that a call wrote late, or that the target differs by itself.
 
-    The latter is told of the definition. clauses: those that may be run; none if this is a look.
+    A difference fails the definition. clauses: those that may be run; none if this is a look.
     dtypes: the formats of the target. It is called in one of them if few problems are drawn.
     """
     there, (dtype,) = home(), subject.dtypes

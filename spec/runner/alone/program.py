@@ -122,7 +122,7 @@ class Program:
     def _done(self, told: Any, given: list[Any], found: list[Any]) -> Any:
         if told["pull"] is not None:
             made = self.pulled(self.tape, [self.outs[x] for x in told["pull"]], given)
-            return {"ok": written([*made], self.facts, found)}
+            return {"ok": written([*made], self.facts, found), "shared": [], "again": False}
         call = self._call(told, given)
         for _ in range(told["times"]):
             call(())
