@@ -16,6 +16,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -32,13 +33,14 @@ from spec.comparison import Violation
 from spec.kinds import kind_of
 from spec.notation import GRADES, HALF
 from spec.subject import Refused, Subject
-from spec.trial import tried
+from spec.trial import Elsewhere, tried
 
 OTHERS = 8  # clauses that are drawn
 CHANCE = secrets.SystemRandom()
 AT_ONCE = 256  # calls between two looks at the clock
 PLAIN = 96  # scores of a plain problem
 LATE = "a call wrote into one of its inputs after it had answered"
+NOTE = "called in a runner only: no function of arrays alone, as a program of its own could call it"
 ALONE = "called by a program of its own"
 
 
@@ -78,11 +80,13 @@ def apart(
     clauses: Mapping[str, Clause],
     dtypes: Sequence[str],
     profile: Profile,
+    notes: list[str],
 ) -> Finding:
     """The finding of a clause, or that a call wrote late, or that the target differs by itself.
 
     A difference fails the definition. clauses: those that may be run; none if this is a look.
-    dtypes: the formats of the target. It is called in one of them if few problems are drawn.
+    dtypes: the formats of the target. It is called in one of them if few problems are drawn. notes:
+    receives a line if no other program can call it.
     """
     there, (dtype,) = home(), subject.dtypes
     if there is None or finding.violation is not None:
@@ -98,6 +102,7 @@ def apart(
         try:
             found = Apart(subject, applying, EFFORT[profile.name], there, program).differs()
         except Beyond:
+            notes.append(NOTE)
             return finding
     if found is None:
         return finding
@@ -173,6 +178,8 @@ class Apart:
                 return str(violation)
             except Refused as refusal:
                 return f"it raises {refusal}"
+            except Elsewhere:
+                return None
             except Beyond:
                 if clause.number == self.kind.definition:
                     raise
@@ -190,7 +197,7 @@ class Apart:
         while left and (spent := time.monotonic() - begun) < self.effort.seconds:
             some = min(2 * some if spent < self.effort.seconds / 8 else some, AT_ONCE, left)
             self.program.times = some - 1
-            with self.there.asking(self.program):
+            with self.there.asking(self.program), suppress(Elsewhere):
                 always(self.kind, self.subject, self.kind.first, (problem,))
             left, count = left - some, count + some
         self.each = (time.monotonic() - begun) / count
@@ -200,7 +207,8 @@ class Apart:
         """A kind of problem that is refused now, and was not when the target was probed."""
         for kind, problems in self.kind.kinds(self.dtype).items():
             if kind in self.subject.answers:
-                with self.there.asking(self.program):
+                refusal = None
+                with self.there.asking(self.program), suppress(Elsewhere):
                     refusal = always(self.kind, self.subject, self.kind.first, problems)
                 if refusal is not None:
                     how = f"{ALONE}, after {count} calls, it refuses what it answered before"
@@ -215,7 +223,7 @@ class Apart:
         scores = 2 ** (self.effort.low + spread * secrets.randbits(53) / 2**53)
         if self.each / PLAIN * scores > self.effort.large:
             return None
-        with self.there.asking(self.program):
+        with self.there.asking(self.program), suppress(Elsewhere):
             try:
                 self.kind.at_large(self.subject, self.dtype, self.grade, scores)
             except Refused as refusal:

@@ -155,8 +155,8 @@ class Examiner:
         except Exception as error:
             reason = f"{ITSELF}: {type(error).__name__}: {error}"
             return unrun(clause, dtype, "crashed", reason), None
-        known = {} if few else self.clauses
-        finding = apart(clause, implementation, finding, known, [*self.probed.by_dtype], profile)
+        known, notes = {} if few else self.clauses, self.witness.notes
+        finding = apart(clause, seen, finding, known, [*self.probed.by_dtype], profile, notes)
         verdict = self._written(clause, dtype, finding)
         if finding.problem is not None:
             verdict = replace(verdict, drawn={word(scope, seed, finding): BREAKS})
