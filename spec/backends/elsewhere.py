@@ -25,6 +25,9 @@ class Home(Protocol):
     def late(self) -> bool:
         """Whether the target wrote into an array after its call: True once at most."""
 
+    def early(self, library: str) -> None:
+        """Start such a program for arrays of a library, before this process is copied."""
+
     def program(self) -> AbstractContextManager[Any]:
         """A program of its own that calls the target."""
 

@@ -41,7 +41,8 @@ class Home:
 
     copies: whether the library has copies of the judge's arrays, into which a target may write.
     alone: the program that answers calls now, in the place of a runner. chance: a number that no
-    target knows, the same in all processes that judge it.
+    target knows, the same in all processes that judge it. ahead: a program, with the library of its
+    arrays, and a handle: the process that reads a byte there first has the program.
     made: an object of a runner as one here, by its number, its type, its kind (`runner.find`), and
     how another runner has it.
     """
@@ -54,6 +55,7 @@ class Home:
         self.made: Callable[..., Any] = lambda *_: None
         self.alone: Alone | None = None
         self.chance, self.said = secrets.randbits(64), False
+        self.ahead: tuple[tuple[str, str] | None, Alone | None, int] = None, None, 0
 
     def connection(self) -> Connection:
         """The runner of this process, started if there is none."""
@@ -152,24 +154,38 @@ class Home:
             raise Interfered("sent something else in the place of gradients")
         return found
 
+    def early(self, library: str) -> None:
+        """Start a program of its own for arrays of a library, before this process is copied.
+
+        It imports the library meanwhile. One of the copies can have it.
+        """
+        claim, token = os.pipe()
+        os.write(token, b"1")
+        os.close(token)
+        self.ahead = (library, "cpu"), self._alone(library, "cpu"), claim
+
     @contextmanager
     def program(self) -> Iterator[Alone]:
         """A program of its own that calls the target, for some time."""
         assert self.chosen is not None
+        chosen, ahead, claim = self.ahead
+        free = chosen == self.chosen and os.read(claim, 1)
+        found = ahead if free and ahead is not None else self._alone(*self.chosen)
+        try:
+            yield found
+        finally:
+            found.close()
+
+    def _alone(self, library: str, device: str) -> Alone:
         place, _, name = self.target.rpartition(":")
         is_file = place.endswith(".py")
         path = Path(self.folder, place).resolve()
         told: dict[str, Any] = {"name": name, "module": path.stem if is_file else place}
         told["file"] = str(path) if is_file else ""
         told["folder"] = str(path.parent) if is_file else self.folder
-        library, device = self.chosen
         paths = [path for path in sys.path if path]
         told |= {"library": library, "device": device, "paths": paths}
-        found = Alone(self.zygote, (self.target, self.folder), told)
-        try:
-            yield found
-        finally:
-            found.close()
+        return Alone(self.zygote, (self.target, self.folder), told)
 
     @contextmanager
     def asking(self, program: Alone) -> Iterator[None]:
