@@ -157,7 +157,7 @@ class Home:
     def early(self, library: str) -> None:
         """Start a program of its own for arrays of a library, before this process is copied.
 
-        It imports the library meanwhile. One of the copies can have it.
+        It imports the library during this time. One of the copies can have it.
         """
         claim, token = os.pipe()
         os.write(token, b"1")
