@@ -61,7 +61,7 @@ class Effort(NamedTuple):
 
 EFFORT: Mapping[str, Effort] = {
     "quick": Effort(1.0, 10_000, 0.4, 18, 20, 2.0),
-    "standard": Effort(10.0, 100_000, 1.5, 18, 22, 20.0),
+    "standard": Effort(10.0, 15_000, 0.5, 18, 22, 20.0),
     "deep": Effort(100.0, 1_000_000, 15.0, 18, 24, 200.0),
 }
 
