@@ -13,6 +13,7 @@ from spec.alike import alike, told
 from spec.clause import Clause
 from spec.features import Vocabulary, of_class
 from spec.mistake import Mistake
+from spec.notation import Grade
 from spec.picture import Pictures, no_pictures
 from spec.simplify import RECORDS, Simplification, with_other_options
 from spec.subject import Refused
@@ -122,7 +123,8 @@ class Kind:
     tiles: for a kind that is unsupported at other lengths, the possible divisors of the lengths.
     sections: a word for each letter. several: the end of the error for a target that returns
     several results: what to do. hints: what to do about a cause, by the condition of which it
-    consists.
+    consists. at_large: raises Violation if a record, in a dtype and a rounding model, is wrong on a
+    problem of about so many scores.
     """
 
     about: str
@@ -175,6 +177,7 @@ class Kind:
     sections: Mapping[str, str] = field(default_factory=dict)
     several: str = ""
     hints: Mapping[str, str] = field(default_factory=dict)
+    at_large: Callable[[Any, str, Grade, float], None] | None = None
 
     @cached_property
     def features(self) -> Vocabulary:

@@ -19,6 +19,7 @@ GUIDES = {  # the files, and their pages
     "docs/ci.md": "guides/ci.md",
     "docs/reference.md": "guides/reference.md",
     "docs/how.md": "guides/how.md",
+    "docs/isolation.md": "guides/isolation.md",
     "docs/public.md": "guides/public.md",
     "examples/README.md": "guides/examples.md",
     "implementations/ledger/README.md": "guides/ledger.md",

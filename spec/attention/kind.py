@@ -17,7 +17,7 @@ from spec.attention.mistakes.making import ARITHMETICS
 from spec.attention.mistakes.making import at_once as program_of
 from spec.attention.notation import Problem
 from spec.attention.options import CAUSAL, MASK, PAIRS, Capability, together
-from spec.attention.plug import implementation, program
+from spec.attention.plug import at_large, implementation, program
 from spec.attention.plug.conventions import under
 from spec.attention.plug.layouts import LAYOUTS
 from spec.attention.plug.lenses import LENSES
@@ -192,4 +192,5 @@ KIND: Kind = Kind(
     vocabulary=VOCABULARY,
     meanings=MEANINGS,
     hints=HINTS,
+    at_large=at_large,
 )

@@ -1,6 +1,7 @@
 """Where the target of this process is, if it is in another one: who can be asked about it."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 
@@ -16,6 +17,22 @@ class Home(Protocol):
 
     def loaded(self) -> Mapping[str, Any]:
         """The array libraries and files that are loaded there, the target's packages, the GPU."""
+
+    @property
+    def chance(self) -> int:
+        """A number that nobody knows, the same in all processes that judge the target."""
+
+    def late(self) -> bool:
+        """Whether the target wrote into an array after its call: True once at most."""
+
+    def early(self, library: str) -> None:
+        """Start such a program for arrays of a library, before this process is copied."""
+
+    def program(self) -> AbstractContextManager[Any]:
+        """A program of its own that calls the target."""
+
+    def asking(self, program: Any) -> AbstractContextManager[None]:
+        """Have a program of its own answer the calls."""
 
 
 _there: list[Home] = []

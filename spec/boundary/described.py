@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spec.backends.library import Unsuitable
-from spec.boundary.home import NAME
-from spec.boundary.messages import Interfered, fields, plain, several, text
+from spec.boundary.messages import NAME, Interfered, fields, plain, several, text
 from spec.runner.inference import NAMES
 
 EMPTY = inspect.Parameter.empty

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from spec.backends.elsewhere import settle
@@ -13,8 +14,8 @@ from spec.boundary import importing
 from spec.boundary.described import TOLD, libraries, named, signature
 from spec.boundary.home import Home
 from spec.boundary.messages import LARGEST, Interfered, fields, plain, several, text, whole
-from spec.boundary.placed import Answer, Leaf, Placed, Tape
-from spec.boundary.remote import Format, remote
+from spec.boundary.placed import Answer, Beyond, Leaf, Placed, Tape
+from spec.boundary.remote import remote, value
 from spec.boundary.runners import Connection, Zygote
 
 ROOT = 0
@@ -24,8 +25,11 @@ WATCHED = 3  # the first calls of a runner, in which it notes what a target call
 class Thing:
     """An object of a runner: its attributes are those that it has there.
 
-    again: gets the same object from another runner; None for what only this one has.
+    again: gets the same object from another runner; None for what only this one has. path: the
+    attributes by which it is reached from the target; None for what a call has returned.
     """
+
+    path: tuple[str, ...] | None = None
 
     def __init__(
         self, home: Home, number: int, kind: str, again: Callable[[], int] | None = None
@@ -50,6 +54,7 @@ class Thing:
         found = attribute(self._home, lambda: self._number, name, self._again is not None)
         if isinstance(found, Far):
             self.__dict__[name] = found
+            found.path = None if self.path is None else (*self.path, name)
         return found
 
     def __del__(self) -> None:
@@ -120,7 +125,11 @@ class Far(Thing, Elsewhere):
         return [text(x) for x in several(self._home.ask("names", of=self._number), 0)]
 
     def __call__(self, *places: Any, **words: Any) -> Any:
-        return called(self._home, lambda: self._number, places, words)
+        if self._home.alone is None:
+            return called(self._home, lambda: self._number, places, words)
+        if self.path is None:
+            raise Beyond(self.__name__)
+        return self._home.alone.called(self.path, places, words, self._home.mode)
 
 
 class FarClass(type, Elsewhere):
@@ -160,7 +169,9 @@ def of_class(home: Home, number: int, told: Mapping[str, Any]) -> FarClass:
 def called(
     home: Home, owner: Callable[[], int], places: Sequence[Any], words: Mapping[str, Any]
 ) -> Any:
-    """The result of an object of a runner that is called there."""
+    """The result of an object of a runner that is called there. Raises Beyond: it is alone."""
+    if home.alone is not None:
+        raise Beyond("a call of something else")
     here, leaves, number = home.begin(), list[Leaf](), owner()
     given = [sent(x, here, leaves) for x in places]
     named = {name: sent(x, here, leaves) for name, x in words.items()}
@@ -208,15 +219,7 @@ def sent(x: Any, here: Connection, leaves: list[Leaf]) -> Any:
         return {"r": x.number(here)}
     if isinstance(x, Thing | FarClass):
         return {"r": x._number}
-    if isinstance(x, Format):
-        return {"dtype": x.name}
-    if isinstance(x, float) and x - x != 0:
-        return {"f": repr(float(x))}
-    if isinstance(x, Mapping):
-        return {"d": [[key, sent(y, here, leaves)] for key, y in x.items()]}
-    if isinstance(x, tuple | list):
-        return {"t" if isinstance(x, tuple) else "l": [sent(y, here, leaves) for y in x]}
-    return x.item() if hasattr(x, "item") else x
+    return value(x, partial(sent, here=here, leaves=leaves))
 
 
 def thing(home: Home, number: int, named: str, kind: str, again: Callable[[], int] | None) -> Any:
@@ -242,6 +245,6 @@ def far(target: str) -> Any:
             return made
         case "callable":
             found = Far(home, ROOT, text(told["type"]), lambda: ROOT, told)
-            found.target = target
+            found.target, found.path = target, ()
             return found
     raise Unsuitable(f"{target} is of type {text(told['type'])}, not a function or a class")

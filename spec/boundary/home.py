@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
+import secrets
 import sys
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spec.backends.library import WARNINGS, Unsuitable
+from spec.backends.library import WARNINGS
 from spec.boundary import importing
+from spec.boundary.alone import COMPILED, Alone
 from spec.boundary.messages import (
     LARGEST,
     Interfered,
@@ -19,24 +22,20 @@ from spec.boundary.messages import (
     fields,
     path,
     plain,
+    raised,
     several,
     text,
     whole,
 )
-from spec.boundary.placed import Answer, Placed
+from spec.boundary.placed import Answer, Beyond, Placed
 from spec.boundary.runners import Connection, Zygote
 from spec.runner.memory import ROOM
-from spec.subject import NoGradient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+BESIDE = ("start", "library", "get", "describe", "names")  # of a runner while a program answers
 SHARED = ("numpy", "torch")  # libraries whose arrays can lie in the shared block
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
-
-
-class FarError(Exception):
-    """An exception that a target raised in its runner."""
 
 
 homes: weakref.WeakSet[Home] = weakref.WeakSet()
@@ -57,6 +56,9 @@ class Home:
     """A target that lives in runners.
 
     copies: whether the library has copies of the judge's arrays, into which a target may write.
+    alone: the program that answers calls now, in the place of a runner. chance: a number that no
+    target knows, the same in all processes that judge it. ahead: a program, with the library of its
+    arrays, and a handle: the process that reads a byte there first has the program.
     made: an object of a runner as one here, by its number, its type, its kind (`runner.find`), and
     how another runner has it.
     """
@@ -67,6 +69,9 @@ class Home:
         self.chosen: tuple[str, str] | None = None
         self.running, self.recording, self.copies = "float64", False, False
         self.made: Callable[..., Any] = lambda *_: None
+        self.alone: Alone | None = None
+        self.chance, self.said = secrets.randbits(64), False
+        self.ahead: tuple[tuple[str, str] | None, Alone | None, int] = None, None, 0
         homes.add(self)
 
     def connection(self) -> Connection:
@@ -86,10 +91,19 @@ class Home:
         if here.calls > here.most and not here.pinned:
             here.talk.close()
             self.here = None
+            self.connection().late = here.swept()
         return self.connection()
 
+    def late(self) -> bool:
+        """Whether the target wrote into an array after its call: True once at most."""
+        found = self.connection().swept() and not self.said
+        self.said |= found
+        return found
+
     def ask(self, do: str, **told: Any) -> Any:
-        """The answer to a question. Raises what the target raised; Interfered."""
+        """The answer to a question. Raises what the target raised; Interfered; Beyond."""
+        if self.alone is not None and do not in BESIDE:
+            raise Beyond(do)
         found = self.connection().ask(do, **told)
         if "no" in found:
             raise raised(found["no"])
@@ -111,7 +125,11 @@ class Home:
 
     def compiled(self, program: Any, way: str) -> Any:
         """A function or a class of a runner as its library's compiler runs it."""
-        return self.read(self.ask("compile", of=program._number, way=way))
+        found = self.read(self.ask("compile", of=program._number, way=way))
+        path = getattr(program, "path", None)
+        if path is not None and self.chosen is not None and self.chosen[0] == "torch":
+            found.path = (*path, f"{COMPILED}{way}")
+        return found
 
     def loaded(self) -> Mapping[str, Any]:
         """The libraries, packages and files that are loaded there, calls of a library, the GPU."""
@@ -143,6 +161,8 @@ class Home:
 
     def pulled(self, outs: Sequence[Answer], douts: Sequence[Placed]) -> list[Any]:
         """The gradients of a recorded call, of which these are results."""
+        if self.alone is not None:
+            return self._gradients(self.alone.pulled(outs, douts, self.mode))
         here = self.connection()
         asked = {"outs": [x.number(here) for x in outs], "douts": [x.number(here) for x in douts]}
         found = self.gradients({"ok": self.ask("pull", tape=outs[0].tape, **asked, **self.mode)})
@@ -154,12 +174,54 @@ class Home:
         """The gradients of an answer, or what the target raised. Raises Interfered."""
         if not isinstance(told, dict) or told.keys() not in ({"ok"}, {"no"}):
             raise Interfered("sent an answer of another form")
-        if "no" in told:
-            return raised(told["no"])
-        found = self.read(told["ok"])
+        return raised(told["no"]) if "no" in told else self._gradients(self.read(told["ok"]))
+
+    def _gradients(self, found: Any) -> list[Any]:
         if not isinstance(found, list) or not all(isinstance(x, Answer) for x in found):
             raise Interfered("sent something else in the place of gradients")
         return found
+
+    def early(self, library: str) -> None:
+        """Start a program of its own for arrays of a library, before this process is copied.
+
+        It imports the library during this time. One of the copies can have it.
+        """
+        claim, token = os.pipe()
+        os.write(token, b"1")
+        os.close(token)
+        self.ahead = (library, "cpu"), self._alone(library, "cpu"), claim
+
+    @contextmanager
+    def program(self) -> Iterator[Alone]:
+        """A program of its own that calls the target, for some time."""
+        assert self.chosen is not None
+        chosen, ahead, claim = self.ahead
+        free = chosen == self.chosen and os.read(claim, 1)
+        found = ahead if free and ahead is not None else self._alone(*self.chosen)
+        try:
+            yield found
+        finally:
+            found.close()
+
+    def _alone(self, library: str, device: str) -> Alone:
+        place, _, name = self.target.rpartition(":")
+        is_file = place.endswith(".py")
+        path = Path(self.folder, place).resolve()
+        told: dict[str, Any] = {"name": name, "module": path.stem if is_file else place}
+        told["file"] = str(path) if is_file else ""
+        told["folder"] = str(path.parent) if is_file else self.folder
+        paths = [path for path in sys.path if path]
+        told |= {"library": library, "device": device, "paths": paths}
+        return Alone(self.zygote, (self.target, self.folder), told)
+
+    @contextmanager
+    def asking(self, program: Alone) -> Iterator[None]:
+        """Have a program of its own answer the calls."""
+        self.alone = program
+        try:
+            yield
+        finally:
+            self.alone = None
 
     @property
     def mode(self) -> dict[str, Any]:
@@ -182,20 +244,3 @@ class Home:
             return self.made(self, whole(told["id"], -LARGEST, -1), *names, again)
 
         return plain(x, held)
-
-
-def raised(no: Any) -> Exception:
-    """The exception that stands for one of a target, of a type of the same name."""
-    told = fields(no, {"type", "line", "kind", "missing"})
-    name, line = text(told["type"]), text(told["line"])
-    ours: Mapping[Any, type[Exception]] = {"NoGradient": NoGradient, "Absent": Unsuitable}
-    of = text(told["kind"])
-    if of in ours:
-        return ours[of](line)
-    if of == name == "AttributeError":
-        return AttributeError(line)
-    lacks = of == "NotImplementedError"
-    bases = (FarError, NotImplementedError) if lacks else (FarError,)
-    kind: Any = type(name if NAME.fullmatch(name) else "Exception", bases, {})
-    found: Exception = kind(line)
-    return found

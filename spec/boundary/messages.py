@@ -6,20 +6,23 @@ question, or has another form than an answer to that question has, is `Interfere
 
 import json
 import math
+import re
 import signal
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from spec.backends.library import Unsuitable
 from spec.printable import printable
 from spec.runner.errors import LINE as TEXT
 from spec.runner.memory import FORMATS, ROOM, SIZE
 from spec.runner.objects import FAR
-from spec.subject import Over
+from spec.subject import NoGradient, Over
 
 DEEPEST, LONGEST, AXES, LARGEST = 8, 10_000, 16, 2**40
 TRUTHS = (type(None), bool)
 CODES = 256
 PATH = 4096
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
 STAYS = ("CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "WINCH")  # signals that end nobody
 FATES = {*range(1 - signal.NSIG, CODES)} - {-signal.Signals[f"SIG{x}"] for x in STAYS}
 
@@ -185,3 +188,24 @@ def plain(x: Any, held: Callable[[str, Any], Any] = nothing, depth: int = 0) -> 
         case "a" | "o":
             return held(kind, what)
     raise Interfered("sent an answer of another form")
+
+
+class FarError(Exception):
+    """An exception that a target raised in its runner."""
+
+
+def raised(no: Any) -> Exception:
+    """The exception that stands for one of a target, of a type of the same name."""
+    told = fields(no, {"type", "line", "kind", "missing"})
+    name, line = text(told["type"]), text(told["line"])
+    ours: Mapping[Any, type[Exception]] = {"NoGradient": NoGradient, "Absent": Unsuitable}
+    of = text(told["kind"])
+    if of in ours:
+        return ours[of](line)
+    if of == name == "AttributeError":
+        return AttributeError(line)
+    lacks = of == "NotImplementedError"
+    bases = (FarError, NotImplementedError) if lacks else (FarError,)
+    kind: Any = type(name if NAME.fullmatch(name) else "Exception", bases, {})
+    found: Exception = kind(line)
+    return found

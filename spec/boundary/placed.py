@@ -12,6 +12,7 @@ from spec.backends.memory import KEPT, Laid, view_of
 from spec.boundary.messages import Interfered, fields, numbered
 from spec.notation import Array
 from spec.runner.memory import FORMATS, flat
+from spec.subject import Over
 
 if TYPE_CHECKING:
     from spec.boundary.runners import Connection
@@ -61,10 +62,10 @@ class Placed:
     def _written(self) -> None:
         laid = self.laid
         form = (self.dtype, self.raw.size, laid.shape, laid.strides, laid.offset)
-        self.here = self.target.connection()
-        self.spot = self.here.spot(form, self.raw.nbytes)
-        self.id, self.at = self.spot.id, self.spot.at
-        self.here.block[self.at : self.at + self.raw.nbytes] = self.raw.tobytes()
+        here = self.target.connection()
+        self.spot = here.spot(form, self.raw.nbytes)
+        self.here, self.id, self.at = here, self.spot.id, self.spot.at
+        here.block[self.at : self.at + self.raw.nbytes] = self.raw.tobytes()
 
     def now(self) -> Array:
         """The buffer as it is now, in the block or on a device that has a copy of it."""
@@ -84,6 +85,11 @@ class Placed:
         """The same numbers in another shape."""
         raw = np.ascontiguousarray(view_of(self.raw, self.laid)).reshape(-1)
         return Placed(self.target, raw, self.dtype, Laid(raw, shape))
+
+    def becomes(self, raw: bytes) -> None:
+        """Hold what a call has written into it."""
+        assert self.here is not None
+        self.here.block[self.at : self.at + len(raw)] = raw
 
     def __setitem__(self, everything: Any, value: float) -> None:
         """Write one number into the whole buffer, as a caller may after a call."""
@@ -176,3 +182,42 @@ class Answer:
     def __del__(self) -> None:
         self.here.free.append(self.id)
         self.here.pinned -= 1
+
+
+class Beyond(Over):
+    """A question that only a runner can answer."""
+
+
+class Taken(Answer):
+    """An array that a program of its own has answered with (`alone`).
+
+    at: its place among those of its answer. shared: the inputs whose memory it lies in; again:
+    whether it lies in that of the answer before.
+    """
+
+    def __init__(self, told: Any, raw: Array | None, at: int, tape: int) -> None:
+        self.dtype, self.shape, self.device = told["dtype"], told["shape"], told["device"]
+        self.requires_grad, self.tape, self.kept, self.at = told["grad"], tape, raw, at
+        self.shared: list[Placed] = []
+        self.again = False
+
+    def number(self, connection: Connection) -> int:
+        """Raises Beyond."""
+        raise Beyond(f"an array that {connection} does not have")
+
+    def now(self) -> Array:
+        """Its bytes. Raises MemoryError: it is in no format."""
+        if self.kept is None:
+            raise MemoryError(f"an array of {self.dtype} {self.shape} that cannot be sent")
+        return self.kept
+
+    def numbers(self) -> Array:
+        """Its numbers. Raises MemoryError: see `now`."""
+        return decoded(self.now(), self.dtype)
+
+    def astype(self, dtype: str) -> Any:
+        """Raises Beyond."""
+        raise Beyond(dtype)
+
+    def __del__(self) -> None:
+        pass  # no runner keeps it

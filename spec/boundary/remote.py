@@ -1,6 +1,6 @@
 """An array library whose arrays live in a runner: what the specification asks of a library."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +11,7 @@ import numpy as np
 from spec.backends.library import Library
 from spec.backends.memory import Laid
 from spec.boundary.messages import numbered, truth
-from spec.boundary.placed import Answer, Leaf, Placed, Tape, encoded
+from spec.boundary.placed import Answer, Leaf, Placed, Taken, Tape, encoded
 from spec.notation import DTYPES
 from spec.runner.memory import FLOATS
 
@@ -21,6 +21,19 @@ class Format:
     """A format, as a library calls it."""
 
     name: str
+
+
+def value(x: Any, sent: Callable[[Any], Any]) -> Any:
+    """A value that is no array, as it is written in a message. sent: writes what it holds."""
+    if isinstance(x, Format):
+        return {"dtype": x.name}
+    if isinstance(x, float) and x - x != 0:
+        return {"f": repr(float(x))}
+    if isinstance(x, Mapping):
+        return {"d": [[key, sent(y)] for key, y in x.items()]}
+    if isinstance(x, tuple | list):
+        return {"t" if isinstance(x, tuple) else "l": [*map(sent, x)]}
+    return x.item() if hasattr(x, "item") else x
 
 
 def remote(target: Any, name: str, device: str) -> Library:
@@ -126,5 +139,7 @@ def differentiate(
 
 def overlap(target: Any, x: Any, y: Any) -> bool:
     """Whether an array of a runner lies in the memory of another."""
+    if isinstance(x, Taken):
+        return any(one is y for one in x.shared) or (isinstance(y, Taken) and y.again)
     here = target.connection()
     return truth(target.ask("overlap", **{"of": x.number(here), "with": y.number(here)}))

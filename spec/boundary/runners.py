@@ -78,16 +78,32 @@ class Zygote:
         block = os.memfd_create("arrays", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(block, SIZE)
         fcntl.fcntl(block, fcntl.F_ADD_SEALS, SEALED)  # a part that is cut off kills who reads it
+        self._copy(theirs, block, 2)
+        found = Connection(ours, mapped(block))
+        os.close(block)
+        return found
+
+    def alone(self, name: str, target: tuple[str, str]) -> tuple[socket.socket, int, int]:
+        """A program of its own for a target, and its folder: what ends it, its input, its output.
+
+        name: of its script.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        (asked, ask), (answers, answer) = os.pipe(), os.pipe()
+        self._copy(theirs, asked, answer, name=name, alone=target)
+        os.close(asked)
+        os.close(answer)
+        return ours, ask, answers
+
+    def _copy(self, theirs: socket.socket, *handles: int, **how: Any) -> None:
+        """Have it copied with these handles. Raises Interfered: the zygote is gone."""
+        order = json.dumps({"bare": self.bare, **how}).encode()
         try:
-            how = json.dumps({"bare": self.bare})
-            socket.send_fds(self.control, [how.encode()], [theirs.fileno(), block, 2])
+            socket.send_fds(self.control, [order], [theirs.fileno(), *handles])
         except OSError:
             raise Interfered("ended the process that starts runners") from None
         finally:
             theirs.close()
-        found = Connection(ours, mapped(block))
-        os.close(block)
-        return found
 
     def end(self) -> None:
         """End it, with all runners."""
@@ -110,9 +126,10 @@ class Connection:
 
     spare: places of arrays that nobody here refers to any more. They are refilled, so that a target
     is given the same object again, as by a caller who fills a buffer in place; what it remembers by
-    the identity of an array is then wrong. refills: whether an array of the library can be. calls,
-    most: how many there were, and how many there will be, as nobody knows beforehand. pinned:
-    objects of the runner that no other one has. counted: of what was compiled, until a question.
+    the identity of an array is then wrong. Each comes with the bytes that it was left with; late:
+    whether others were found there. refills: whether an array of the library can be. calls, most:
+    how many there were, and how many there will be, as nobody knows beforehand. pinned: objects of
+    the runner that no other one has. counted: of what was compiled, until a question.
     """
 
     def __init__(self, talk: socket.socket, block: mmap.mmap) -> None:
@@ -124,7 +141,8 @@ class Connection:
         self.calls, self.most, self.pinned = 0, secrets.randbelow(2 * CALLS) + 1, 0
         self.counted: Mapping[str, Any] | None = None
         self.gaps: dict[int, list[int]] = {}
-        self.spare: dict[Form, list[Spot]] = {}
+        self.spare: dict[Form, list[tuple[Spot, bytes]]] = {}
+        self.late = False
 
     def ask(self, do: str, **told: Any) -> Any:
         """The answer to a question. Raises what the target raised; Interfered."""
@@ -151,7 +169,7 @@ class Connection:
         self.live += 1
         spare = self.spare.get(form)
         if spare:
-            return spare.pop()
+            return self._untouched(*spare.pop())
         self.numbers += 1
         size = aligned(size)
         found = Spot(form, size, self.numbers, self._place(size))
@@ -164,15 +182,27 @@ class Connection:
         """Give a place back. The next array of its form is the same object, with other numbers."""
         self.live -= 1
         if self.refills and spot.form[0] != "int64":
-            self.spare.setdefault(spot.form, []).append(spot)
+            left = self.spare.setdefault(spot.form, [])
+            left.append((spot, self.block[spot.at : spot.at + spot.size]))
         else:
             self._free(spot)
 
     def empty(self) -> None:
         """Forget the places that are refilled."""
-        for spot in [x for spare in self.spare.values() for x in spare]:
-            self._free(spot)
+        for each in [x for spare in self.spare.values() for x in spare]:
+            self._free(self._untouched(*each))
         self.spare.clear()
+
+    def swept(self) -> bool:
+        """Whether a place was written after it was left."""
+        for each in (x for spare in self.spare.values() for x in spare):
+            self._untouched(*each)
+        return self.late
+
+    def _untouched(self, spot: Spot, left: bytes) -> Spot:
+        """A place, after a look whether it is as it was left."""
+        self.late |= self.block[spot.at : spot.at + spot.size] != left
+        return spot
 
     def _place(self, size: int) -> int:
         if self.at + size > ROOM and not self.gaps.get(size):

@@ -2,7 +2,9 @@
 
 Each request is one message on the control socket, with three handles: the runner's socket, the
 shared block, and where output goes. The copy serves (`serve`), confined; a bare one as where there
-is no Landlock. A message without handles names libraries to import, for copies to come.
+is no Landlock. One that is to be alone becomes another program (`alone`), whose handles are a
+socket that tells of its end, its input and its output. A message without handles names libraries
+to import, for copies to come.
 
 This process ends a copy as soon as the judge's end of its socket is closed, and tells the judge how
 it ended if it ends by itself; then it ends whatever the copy has started, in whatever session, and
@@ -21,14 +23,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from . import landlock
-from .confine import confine
+from .alone import TEXT
+from .confine import FILES, confine
 from .origin import INSTALLED
 from .readable import common
 from .serve import serve
@@ -100,12 +103,12 @@ class Zygote:
                     order = json.loads(said)
                     imported(order.get("import", ()))
                     if handles:
-                        self._copied(order["bare"], *handles)
+                        self._copied(order, *handles)
                 elif handle in self.copies:
                     self._over(handle, event)
 
-    def _copied(self, bare: bool, talk: int, block: int, prints: int) -> None:
-        own = tempfile.mkdtemp(prefix="attention-")
+    def _copied(self, order: Mapping[str, Any], talk: int, block: int, prints: int) -> None:
+        own = tempfile.mkdtemp(prefix="" if "alone" in order else "attention-")
         process = os.fork()
         if not process:
             landlock.end_with_parent()
@@ -114,7 +117,10 @@ class Zygote:
                 copy.judge.close()
                 os.close(copy.handle)
             os.setsid()
-            serve(socket.socket(fileno=talk), block, prints, partial(confine, own, bare))
+            confined = partial(confine, own, order["bare"])
+            if "alone" in order:
+                become(f"{own}/{order['name']}", partial(confined, *order["alone"]), block, prints)
+            serve(socket.socket(fileno=talk), block, prints, confined)
             os._exit(0)
         os.close(block)
         os.close(prints)
@@ -171,6 +177,17 @@ class Zygote:
         for one in self.removals:
             one.wait()
         sys.exit()
+
+
+def become(script: str, confine: Callable[[], None], asked: int, answers: int) -> NoReturn:
+    """Become an interpreter that runs a script of nobody's (`alone`), confined."""
+    Path(script).write_text(TEXT, encoding="utf-8")
+    confine()
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for at, one in enumerate((asked, answers, nothing)):
+        os.dup2(one, at)
+    os.closerange(3, FILES)
+    os.execv(sys.executable, [sys.executable, script])
 
 
 def _family(processes: set[int]) -> set[int]:

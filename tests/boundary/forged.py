@@ -16,24 +16,11 @@ LIED, NOTHING = ("interfered",), ("cannot be tested",)
 DEFINITION = ("--clause", "A1", "--fail-fast")
 CALLS, MASKS = ("--clause", "T"), ("--clause", "M")
 TORCH = ("--clause", "A", "--backend", "torch")
-
-IN_PROCESS = (
-    "The target shares a process with the runner, whose answers about its arrays are believed. "
-    "A few calls of the printed script, in a process that has no runner, would tell."
+FORM = (
+    "A target can recognise the program that calls it by its form, and be right there as well. "
+    "Only people who read the target, or call it, can tell."
 )
-KNOWN = (
-    "The target can see that a runner calls it. A few calls of the printed script, in a process "
-    "that has no runner, would tell."
-)
-FOLDER = (
-    "`python -m` puts the folder where it is started first on the path, and the judge hands that "
-    "path on to the process that imports libraries. Nothing must be imported from there."
-)
-USER = "The filter of system calls lets it change what other processes of the user have."
-MALFORMED = (
-    "The judge takes an exception of its own, in reading an answer of another form, for one of the "
-    "target."
-)
+SOME = "In one run of a hundred, a program of its own makes fewer than a hundred calls in a row."
 
 
 @dataclass(frozen=True)
@@ -67,16 +54,15 @@ class Forgery:
 
 FORGERIES = (
     # It replaces parts of the runner.
-    Forgery("other_function", succeeds=IN_PROCESS),
-    Forgery("denies_alias", words=CALLS, succeeds=IN_PROCESS),
-    Forgery("denies_one_buffer", words=CALLS, succeeds=IN_PROCESS, slow=True),
-    Forgery("denies_subclass", succeeds=IN_PROCESS, slow=True),
-    Forgery("denies_format", succeeds=IN_PROCESS, slow=True),
-    Forgery("gradients_of_another", words=TORCH, succeeds=IN_PROCESS, slow=True, needs=("torch",)),
+    Forgery("other_function"),
+    Forgery("denies_alias", words=CALLS),
+    Forgery("denies_one_buffer", words=CALLS, slow=True),
+    Forgery("denies_subclass", slow=True),
+    Forgery("denies_format", slow=True),
+    Forgery("gradients_of_another", words=TORCH, slow=True, needs=("torch",)),
     Forgery(
         "pretends_to_compile",
         words=(*DEFINITION, "--backend", "torch", "--compiled", "static"),
-        succeeds=IN_PROCESS,
         slow=True,
         needs=("torch",),
     ),
@@ -84,10 +70,21 @@ FORGERIES = (
     Forgery("traces", slow=True),
     Forgery("raises_in_the_loop", DIED, slow=True),
     # It sees that it is judged.
-    Forgery("told_by_modules", succeeds=KNOWN),
-    Forgery("told_by_memory", succeeds=KNOWN, slow=True),
-    Forgery("by_itself_it_is_wrong", succeeds=KNOWN, slow=True),
+    Forgery("told_by_modules"),
+    Forgery("told_by_memory", slow=True),
+    Forgery("by_itself_it_is_wrong", slow=True),
     Forgery("planted_bytecode"),
+    # It is another function where a program of its own calls it.
+    Forgery("denies_quietly", words=CALLS, slow=True),
+    Forgery("writes_by_itself", words=CALLS, slow=True),
+    Forgery("subclass_by_itself"),
+    Forgery("refuses_by_itself", slow=True),
+    Forgery("ends_by_itself", slow=True),
+    Forgery("waits_by_itself", DIED, slow=True),
+    Forgery("answers_by_itself", (*LIED, *WRONG, *DIED), slow=True),
+    Forgery("hundred_calls", at_times=True, succeeds=SOME, slow=True),
+    Forgery("large_is_wrong"),
+    Forgery("knows_the_program", succeeds=FORM),
     # It answers the judge itself.
     Forgery("died_with_zero", DIED),
     Forgery("died_by_stop", DIED, slow=True),
@@ -114,12 +111,7 @@ FORGERIES = (
     Forgery("refuses_what_is_wrong", NOTHING, slow=True),
     Forgery("runs_out_of_memory", NOTHING, slow=True),
     Forgery("one_key_at_most", NOTHING, slow=True),
-    Forgery(
-        "refuses_later",
-        words=MASKS,
-        succeeds="A clause holds if a part of its problems is answered. What was answered when it "
-        "was probed, and is refused later, should fail.",
-    ),
+    Forgery("refuses_later", words=MASKS),
     Forgery("interrupts", NOTHING, slow=True),
     Forgery("hostile_text", (*WRONG, *DIED), slow=True),
     Forgery("endless_text", (*WRONG, *DIED), MASKS, slow=True, seconds=110),
@@ -129,13 +121,7 @@ FORGERIES = (
     Forgery("not_a_number", slow=True),
     Forgery("in_the_block", slow=True),
     Forgery("query_in_the_block", slow=True),
-    Forgery(
-        "writes_late",
-        words=("--clause", "T1"),
-        at_times=True,
-        succeeds="Inputs are compared until the second call has answered. A place in the block "
-        "should be compared again with what was written there, before it is refilled.",
-    ),
+    Forgery("writes_late", words=("--clause", "T1")),
     # It looks for what is right.
     Forgery("reads_the_block"),
     Forgery("frames"),
@@ -150,21 +136,9 @@ FORGERIES = (
     Forgery("shadows_judge", beside=("fcntl",)),
     Forgery("shadows_library", beside=("jax",)),
     # It says something else of itself.
-    Forgery(
-        "poses_as_record",
-        (*NOTHING, *LIED),
-        succeeds="Two attributes make it a record, which the judge neither tries nor guards. The "
-        "judge's process ends with a traceback, which is called a crash of the target.",
-        slow=True,
-    ),
+    Forgery("poses_as_record", (*WRONG, *NOTHING, *LIED), slow=True),
     Forgery("wrapped_commands", words=MASKS, slow=True),
-    Forgery(
-        "escapes",
-        (*NOTHING, *LIED),
-        succeeds="Conventions that are a text end the process that judges with a traceback, which "
-        "is printed as if the target had printed it, and called a crash.",
-        slow=True,
-    ),
+    Forgery("escapes", (*NOTHING, *LIED), slow=True),
     Forgery("describes_itself_anew", (*NOTHING, *LIED), slow=True),
     Forgery("ten_thousand_parameters", (*NOTHING, *DIED), slow=True),
     Forgery("own_conventions", slow=True),
@@ -172,15 +146,11 @@ FORGERIES = (
     Forgery("blank_lines", slow=True),
     Forgery("prints_certificate", DIED),
     Forgery("prints_much", slow=True),
-    Forgery(
-        "commands_of_ci",
-        succeeds="Services read commands in what a program prints, behind spaces as well: a line "
-        "that begins with :: or ## must not be printed as it is.",
-    ),
+    Forgery("commands_of_ci"),
     Forgery("nonblocking_output", slow=True),
     # It leaves something, for others or for its next process.
     Forgery("changes_times"),
-    Forgery("counts_by_times", succeeds=f"{USER} utimensat is not refused.", slow=True),
+    Forgery("counts_by_times", slow=True),
     Forgery("slows_bystander"),
     Forgery("marks_its_parent", slow=True),
     Forgery("locks", slow=True),
@@ -212,15 +182,16 @@ FORGERIES = (
 
 # What no judge can see, as it is right wherever a judge asks.
 UNSEEN = {
+    "knows the program": "right in a runner, and in the program that calls it without one",
     "plays back": "right for the problems of the public seed alone; a secret seed tells",
-    "counts calls": "right for the first calls of a process, more than there are between two "
-    "changes of runners",
+    "counts calls": "right for the first calls of a process, more than a runner and the program "
+    "that calls it make",
     "rare size": "wrong at one size in a million, or from a size on that no problem has",
     "rare number": "wrong for one bit pattern of a query in 2^32",
     "waits": "wrong from a date on, on another machine, or with another number of processors",
     "undoes": "writes into its inputs and restores them before it answers, which another thread of "
     "its caller would see",
-    "late by seconds": "writes into its inputs when nobody has compared them for a while",
+    "late by seconds": "writes into its inputs after the judge is gone",
     "just in time": "takes a little less than --call-timeout for each call; --budget is the limit",
     "fills the disk": "writes files up to the limit of each, as there is none of a folder",
     "refuses": "right where it answers, and says of each option that it is hard; the certificate "

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from spec.backends.library import Unsuitable
 from spec.boundary import described, messages
 from spec.boundary.far import Thing, called, of_class, recorded
-from spec.boundary.home import FarError, Home, raised
-from spec.boundary.messages import Interfered
+from spec.boundary.home import Home
+from spec.boundary.messages import FarError, Interfered, raised
 from spec.boundary.placed import Tape
 from spec.runner.memory import ROOM
 from spec.subject import NoGradient

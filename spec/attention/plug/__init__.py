@@ -6,6 +6,7 @@ from typing import Any
 
 from spec.attention.options import Capability
 from spec.attention.plug.differentiating import Differentiable
+from spec.attention.plug.large import at_large as at_large
 from spec.attention.plug.layouts import LAYOUTS, USUAL, laid
 from spec.attention.plug.packing import CHOICES
 from spec.attention.plug.signature import signature_of

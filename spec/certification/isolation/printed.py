@@ -14,6 +14,7 @@ LINES = 20
 CHARACTERS = 2000
 LONGEST = 200  # of one line
 CHUNK = 2**16
+COMMANDS = ("::", "##")  # to services that run tests and read their output, behind spaces as well
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -90,6 +91,8 @@ class Reader:
         """Add the text that a terminal would show for a line."""
         text = COLOURS.sub("", line.decode(errors="replace")).rstrip().rpartition("\r")[2]
         shown = "".join(x for x in text[:LONGEST] if x.isprintable()).strip()
+        if shown.startswith(COMMANDS):
+            shown = f"\\{shown}"
         if shown:
             self.last = shown
             self._printed.add(shown)

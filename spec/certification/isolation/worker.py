@@ -38,6 +38,7 @@ from typing import Any, TextIO
 
 from spec import rows
 from spec.backends import Unsuitable, likely, prepared
+from spec.backends.elsewhere import home
 from spec.backends.library import WARNINGS
 from spec.boundary.far import far
 from spec.boundary.messages import Interfered
@@ -104,6 +105,8 @@ def main() -> None:
         copied = orders is not None and request.device == "cpu" and can_be_copied()
         _tell(told, {"loaded": copied})
         if orders is not None and copied:
+            if (there := home()) is not None and not isinstance(target, type):
+                there.early(request.backend or likely(target)[0])
             rows.ready()
             asked, told = as_copies(orders)
         gc.enable()

@@ -13,6 +13,7 @@ from spec.backends.compiled import none, not_compiled, programs
 from spec.certification.explaining.likewise import likewise
 from spec.certification.explaining.reduction import reduced
 from spec.certification.explaining.script import ONCE, Again, script
+from spec.certification.judging.apart import apart
 from spec.certification.judging.binding import unbound
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.judging import Finding, judged, scope_for
@@ -155,8 +156,10 @@ class Examiner:
         except Exception as error:
             reason = f"{ITSELF}: {type(error).__name__}: {error}"
             return unrun(clause, dtype, "crashed", reason), None
+        known, notes = {} if few else self.clauses, self.witness.notes
+        finding = apart(clause, seen, finding, known, [*self.probed.by_dtype], profile, notes)
         verdict = self._written(clause, dtype, finding)
-        if finding.violation is not None:
+        if finding.problem is not None:
             verdict = replace(verdict, drawn={word(scope, seed, finding): BREAKS})
         ends = not few or clause.force == "must"
         return replace(verdict, programs=programs() - compiled), finding.problem if ends else None
@@ -166,9 +169,8 @@ class Examiner:
         clause, implementation = self.clauses[verdict.clause], self.probed.by_dtype[verdict.dtype]
         if self.inference:
             implementation = implementation.without_gradients()
-        problem = problem.but(rounding=verdict.rounding)
+        problem, start = problem.but(rounding=verdict.rounding), time.monotonic()
         scope = scope_for(clause, implementation, verdict.dtype, "strict", "quick")
-        start = time.monotonic()
         least = min(0.2, self.request.thoroughness.reduction)
         # What blocks nothing is not worth waiting for.
         seconds = least if clause.force == "should" else max(least, self.patience / 2)

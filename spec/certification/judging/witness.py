@@ -33,6 +33,7 @@ class Witness:
     answers: dict[str, bytes]
     refused: list[str]  # by a compiler, so far
     watch: Watch = field(default_factory=Watch)  # since it was last asked for its seconds
+    notes: list[str] = field(default_factory=list)  # others, since the last ones
 
     @staticmethod
     def of(subject: Subject, refused: Sequence[str] | None = None) -> Witness:
@@ -46,7 +47,7 @@ class Witness:
         return Witness(subject, alike, [*(not_compiled() if refused is None else refused)])
 
     def changed(self, when: str, dtype: str = "") -> tuple[str, ...]:
-        """A line for each change since the first results, once. dtype: all by default."""
+        """A line for each note and each change since the first results. dtype: all by default."""
         watched = [name for name in self.answers if dtype in ("", name)]
         subject = self.watch.over(self.subject)
         found = [d for d in watched if _answer(subject, d) != self.answers[d]]
@@ -56,7 +57,12 @@ class Witness:
         refused = [*not_compiled()]
         new = [reason for reason in dict.fromkeys(refused) if reason not in self.refused]
         self.refused = refused
-        return (*said, *(f"{COMPILER} gave up on a part {when}: {reason}" for reason in new))
+        noted, self.notes[:] = (*self.notes,), ()
+        return (
+            *noted,
+            *said,
+            *(f"{COMPILER} gave up on a part {when}: {reason}" for reason in new),
+        )
 
     def lap(self) -> float:
         """Seconds in the implementation since the last call of `lap`."""

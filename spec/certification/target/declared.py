@@ -42,6 +42,14 @@ def of_itself(found: Any, record: Any, asked: Mapping[str, str]) -> dict[str, st
     return {name: x for name, x in held.items() if x != usual[name]}
 
 
+def check_own(found: Any, origin: str) -> None:
+    """Raise Unsuitable for an attribute `conventions` that is no mapping of texts to texts."""
+    said = getattr(found, "conventions", {})
+    if not isinstance(said, Mapping) or not all(type(x) is str for y in said.items() for x in y):
+        why = "is to map the names of conventions to choices, as texts"
+        raise Unsuitable(f"the attribute conventions of {origin} {why}")
+
+
 def check_deviations(
     deviations: Mapping[str, str], clauses: Mapping[str, Clause], about: str
 ) -> None:

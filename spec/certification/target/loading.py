@@ -21,7 +21,7 @@ from spec.backends.library import Elsewhere, first_line
 from spec.backends.unknown import hint, installing, unknown
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, INSTALLED, NAME
-from spec.certification.target.declared import of_itself
+from spec.certification.target.declared import check_own, of_itself
 from spec.certification.target.fitting import confirmed, declared, suits, unasked
 from spec.certification.target.shipping import adapts
 from spec.kind import Guarded, unchanged
@@ -65,6 +65,7 @@ def _plugged(found: Any, target: Target, request: Request, guard: Guarded, tried
     if not callable(found):
         kind = type(found).__name__
         raise Unsuitable(f"{origin} is of type {kind}, not a function, a class or a record")
+    check_own(found, origin)
     known = kind_of(request.kind or _told(found, request.description))
     suits(request, known)
     if not tried:

@@ -161,7 +161,7 @@ def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> 
         if kind not in answers:
             differentiates -= {kind}
             continue
-        refusal = None if kind in shown else _always(found, left, found.first, problems)
+        refusal = None if kind in shown else always(found, left, found.first, problems)
         tiled = None if refusal is None else _in_tiles(found, left, kind, problems)
         left, refusal = (left, refusal) if tiled is None else (tiled, None)
         if refusal is not None:
@@ -169,7 +169,7 @@ def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> 
             answers -= {kind}
             differentiates -= {kind}
         elif backward and kind in differentiates - turned:
-            refusal = _always(found, left, "backward", problems)
+            refusal = always(found, left, "backward", problems)
             if refusal is not None:
                 refusals.append(Refusal(kind, dtype, "backward", str(refusal)))
                 differentiates -= {kind}
@@ -194,7 +194,7 @@ def _in_tiles(found: Kind, record: Any, kind: str, problems: tuple[Any, ...]) ->
     """The record that is asked about a kind at multiples of a number alone, if it answers there."""
     for number in found.tiles.get(kind, ()):
         tiled = record.but(multiples={**record.multiples, kind: number})
-        if _always(found, tiled, found.first, problems) is None:
+        if always(found, tiled, found.first, problems) is None:
             return tiled
     return None
 
@@ -215,7 +215,7 @@ def _answering(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) ->
         if not kinds <= record.answers:
             lost[name] = not_offered
             continue
-        refusal = _always(found, record, name, problems)
+        refusal = always(found, record, name, problems)
         if refusal is None:
             continue
         if capability == Backward.GRADIENTS and isinstance(refusal, Raised):
@@ -227,7 +227,7 @@ def _answering(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) ->
     return record.but(**lost)
 
 
-def _always(found: Kind, record: Any, name: str, problems: tuple[Any, ...]) -> Refused | None:
+def always(found: Kind, record: Any, name: str, problems: tuple[Any, ...]) -> Refused | None:
     """The first refusal, if every one of the problems is refused, with the shapes of all."""
     refused = list[Refused]()
     for problem in problems:
