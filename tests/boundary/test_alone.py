@@ -87,7 +87,7 @@ def called(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     yield call
     for home in homes:
-        home.here[1].talk.close()
+        home.here.talk.close()
         home.zygote.end()
 
 
