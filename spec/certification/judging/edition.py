@@ -10,6 +10,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spec.boundary.languages import file_of
 from spec.boundary.runners import isolated
 from spec.certification.settings import Request
 from spec.certification.target.loading import Target, origin_of
@@ -44,8 +45,9 @@ def hashes(target: Target) -> Mapping[str, str]:
 
     They are computed before the target is loaded, as it could change both.
     """
-    place = origin_of(target).rpartition(":")[0]
-    file = Path(place) if place.endswith(".py") else _file(place)
+    origin = origin_of(target)
+    place = origin.rpartition(":")[0]
+    file = file_of(origin) or (Path(place) if place.endswith(".py") else _file(place))
     hashed = "of no file"
     with suppress(OSError):
         hashed = f"sha256 {hashlib.sha256(file.read_bytes()).hexdigest()}" if file else hashed

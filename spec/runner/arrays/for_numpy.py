@@ -7,7 +7,7 @@ import numpy as np
 
 from ..chance import Chance
 from ..errors import Absent
-from ..memory import strided
+from ..memory import name_of_format, strided
 
 
 class Numpy(Chance):
@@ -24,7 +24,7 @@ class Numpy(Chance):
         """Format, shape and place of an array; None for anything else, a subclass among them."""
         if type(x) is not np.ndarray:
             return None
-        return {"dtype": str(x.dtype), "shape": x.shape, "device": "cpu", "grad": None}
+        return {"dtype": name_of_format(x.dtype), "shape": x.shape, "device": "cpu", "grad": None}
 
     def raw(self, x: Any) -> Any:
         """The numbers of an array, in memory of their own."""
