@@ -70,7 +70,7 @@ def test_gradients_and_the_log_sum_exp_of_c_are_tested(tmp_path):
 
 
 @needs("c++")
-def test_python_and_a_table_name_a_program_like_other_targets(targets, tmp_path, monkeypatch):
+def test_python_and_a_table_name_a_program_like_other_targets(targets, monkeypatch):
     folder, target = targets("cpp")
     monkeypatch.chdir(folder)
     certificate = certify(target, profile="quick", dtypes=["float32"], clauses=["A1"])

@@ -15,6 +15,7 @@ from .wire import Closed, Stream, message
 
 VERSION = 1  # of the protocol
 ASK = b"describe 1\ndata 0\n"
+FAILED: Mapping[str, type[Exception]] = {"refused": NotImplementedError, "error": RuntimeError}
 WAITING = 1.0  # seconds in which a program ends that has closed its output
 NAMED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", re.ASCII)
 
@@ -62,18 +63,17 @@ class Program:
             lines, size = self.stream.lines()
             if asked is ASK:
                 return lines
-            first = lines[0] if lines else ["array"]
-            if first[0] not in ("refused", "error"):
-                return self.stream.arrays(lines, size)
-            self.stream.arrays([], size)
+            first = lines[0] if lines else [""]
+            found = self.stream.arrays([] if first[0] in FAILED else lines, size)
+            if first[0] not in FAILED:
+                return found
         except (Closed, BrokenPipeError):
             raise self._end() from None
         except ProtocolError:
             _ended(self.process)
             self.process = None
             raise
-        kind = NotImplementedError if first[0] == "refused" else RuntimeError
-        raise kind(" ".join(first[1:]))
+        raise FAILED[first[0]](" ".join(first[1:]))
 
     def _send(self, asked: bytes) -> None:
         assert self.process is not None

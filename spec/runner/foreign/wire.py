@@ -78,6 +78,8 @@ class Stream:
 
     def arrays(self, lines: list[list[str]], size: int) -> list[Any]:
         """The arrays that some lines name, whose bytes come next. Raises ProtocolError, Closed."""
+        if len(lines) > ARRAYS:
+            raise ProtocolError(f"the program answered {len(lines)} arrays, want {ARRAYS} at most")
         made = [_empty(words) for words in lines]
         wanted = sum(x.nbytes for x in made)
         if size != wanted:
@@ -94,8 +96,8 @@ class Stream:
     def _line(self, left: int) -> str:
         while (end := self.held.find(b"\n")) < 0:
             if len(self.held) > left:
-                what = f"the program wrote no line of an answer: {self._start()}"
-                raise ProtocolError(what)
+                what = f"the program wrote {LONGEST} bytes without a line 'data BYTES'"
+                raise ProtocolError(f"{what}: {self._start()}")
             self._more()
         line = bytes(self.held[:end])
         del self.held[: end + 1]
