@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -9,11 +10,12 @@ import sys
 import pytest
 
 from attention_spec import certify
+from spec.runner.foreign.libraries import listed
 from tests.languages.conftest import EXAMPLES, LANGUAGES, built, commands, needs
 from tests.shell import FEW, NO_CAUSES, environment, run
 from tests.walked import ROOT
 
-FILE = EXAMPLES["c"]
+M = re.MULTILINE | re.DOTALL
 SCALE = ("scale=None, ", "")  # else the cause is that a scale must be given
 
 
@@ -112,6 +114,38 @@ def test_what_is_no_program_is_told_in_a_line(tmp_path):
         assert done.returncode == 2, target
         assert said in done.stderr
         assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+@needs("cc")
+@needs("c++")
+def test_the_files_of_the_guide_are_certified_by_its_commands(tmp_path):
+    page = (ROOT / "docs" / "languages.md").read_text(encoding="utf-8")
+    for kind, file in (("c", "mine.c"), ("cpp", "mine.cpp")):
+        text, commands = re.search(rf"^```{kind}\n(.*?)^```\n\n```\n(.*?)^```", page, M).groups()
+        assert file in text.partition("\n")[0]
+        (tmp_path / file).write_text(text)
+        for command in commands.splitlines():
+            ours, *words = shlex.split(command)
+            if words[1:2] == [">"]:
+                (tmp_path / words[2]).write_text(run(words[0]).stdout)
+            elif ours == "attention-spec":
+                done = run(*words, cwd=tmp_path)
+                assert done.returncode == 0, done.stdout + done.stderr
+                assert done.stdout.startswith("attend: certified (quick)")
+            else:
+                subprocess.run([ours, "-Wall", "-Werror", *words], cwd=tmp_path, check=True)
+
+
+@needs("cc")
+@needs("c++")
+@pytest.mark.parametrize("compiler", [("cc", "-std=c99", "-xc"), ("c++", "-std=c++11", "-xc++")])
+def test_the_header_is_one_of_both_languages(compiler, tmp_path):
+    lines = ('#include "attention_spec.h"', 'ATTENTION_SIGNATURE(f, "(query)");', "")
+    (tmp_path / "f.c").write_text("\n".join(lines))
+    (tmp_path / "attention_spec.h").write_text(run("header").stdout)
+    words = (*compiler, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", "f.so", "f.c")
+    subprocess.run(words, cwd=tmp_path, check=True)
+    assert listed(str(tmp_path / "f.so")) == ["f"]
 
 
 def test_the_page_has_every_example_and_its_command():

@@ -43,7 +43,7 @@ class Closed(Exception):
 
 
 class Stream:
-    """What a program writes."""
+    """The standard output of a program, as it is read."""
 
     def __init__(self, handle: int) -> None:
         self.handle, self.held = handle, bytearray()
