@@ -13,7 +13,7 @@ from spec.backends.library import Elsewhere, Library, Unsuitable
 from spec.boundary import importing
 from spec.boundary.described import TOLD, formats, libraries, named, signature
 from spec.boundary.home import Home
-from spec.boundary.languages import usable
+from spec.boundary.languages import file_of, usable
 from spec.boundary.messages import LARGEST, Interfered, fields, plain, several, text, whole
 from spec.boundary.placed import Answer, Leaf, Placed
 from spec.boundary.remote import Format, remote
@@ -115,7 +115,7 @@ class Far(Thing, Elsewhere):
 
     def library(self, name: str, device: str) -> Library:
         """The array library of its runner. Raises Unsuitable."""
-        has = formats(self._told)
+        has = formats(self._told) if file_of(self.target) else ()
         if has and name != "numpy":
             raise Unsuitable(f"{self.target} takes arrays of numpy, as it is no program of Python")
         found = remote(self._home, name, device)

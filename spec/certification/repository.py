@@ -142,7 +142,7 @@ def _fields(table: Table, place: str, folder: Path) -> dict[str, Any]:
         if not fits(value):
             raise Unsuitable(f"{place}.{key}: got {value!r}, want {form}")
         is_path = _is_path(name, value, folder)
-        found[name] = _from_here(folder / value) if is_path else value
+        found[name] = _from_here(name, folder / value) if is_path else value
         if name == "target" and not is_path and str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
     return found
@@ -155,10 +155,11 @@ def _is_path(name: str, value: Any, folder: Path) -> bool:
     return name == "target" and (IN_FILE in value or parted(value) is not None)
 
 
-def _from_here(path: Path) -> str:
-    """A path from the working directory; of a program, one that is still seen to be a path."""
+def _from_here(name: str, path: Path) -> str:
+    """A path from the working directory; that of a program is still seen to be a path."""
     found = os.path.relpath(path)
-    return found if IN_FILE in found or parted(found) else os.path.join(".", found)
+    is_program = name == "target" and IN_FILE not in found and not parted(found)
+    return os.path.join(".", found) if is_program else found
 
 
 def _unknown(key: str) -> str:

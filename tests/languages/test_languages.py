@@ -96,6 +96,18 @@ def test_a_symbolic_link_and_a_name_after_a_colon_are_the_same_program(targets, 
     assert "mine has no function 'other'; it has attend" in done.stderr
 
 
+def test_a_function_of_python_cannot_say_which_formats_are_tested(tmp_path):
+    mean = "value.mean(2, keepdims=True).repeat(query.shape[2], 2)"
+    named = "attend.__formats__ = ('float32',)"
+    text = f"def attend(query, key, value):\n    return {mean}\n\n{named}\n"
+    (tmp_path / "mine.py").write_text(text)
+    words = ("--profile", "quick", "--clause", "A1", *NO_CAUSES, "--isolation", "process")
+    done = run("certify", "mine.py:attend", *words, cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    sections = [x.split() for x in done.stdout.splitlines() if x.startswith("section ")]
+    assert sections == [["section", "float64", "float32", "float16"]]
+
+
 def test_what_is_no_program_is_told_in_a_line(tmp_path):
     (tmp_path / "mine.rs").write_text("fn main() {}")
     for name in ("mine", "text"):
