@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from spec.notation import Array, Length
+from spec.runner.foreign import parted
 
+PACKAGE = __name__.rpartition(".")[0]  # `spec`, or what it is called where it is installed
 LONG = 40  # an array of longer runs of equal numbers, on average, is not written out
 
 # Source text for scripts in each library; then the comparison of `got` and `want`.
@@ -184,9 +186,18 @@ def sharing(library: str, call: str, name: str) -> list[str]:
 def imported(origin: str, libraries: Sequence[str]) -> list[str]:
     """The lines that import the object at `origin`, NumPy and other libraries."""
     place, _, name = origin.rpartition(":")
+    if parted(origin):
+        return [*found_from(PACKAGE), "import numpy as np", *started(place, name)]
     lines = [*found_from(place), "import numpy as np", *libraries]
     place = Path(place).stem if place.endswith(".py") else place
     return [*lines, f"from {place} import {name.split('.')[0]}", "", 'np.seterr(all="ignore")']
+
+
+def started(place: str, name: str) -> list[str]:
+    """The lines that make a target in another language a function."""
+    found = str(Path(place).resolve())
+    make = f"from {PACKAGE}.runner.foreign import foreign"
+    return [make, "", f"{name} = foreign({f'{found}:{name}'!r})", 'np.seterr(all="ignore")']
 
 
 @cache

@@ -32,6 +32,7 @@ DANGEROUS: Mapping[str, tuple[str, str]] = {
         "copies itself for each runner; ends what a copy has started, and removes its files",
     ),
     "spec.runner.find": ("exec", "a target is run from its file, not from bytes beside it"),
+    "spec.runner.foreign.programs": ("subprocess", "starts a target that is a program"),
     "spec.runner.layers": ("eval", "a description holds expressions of its user"),
     "spec.runner.serve": ("socket", "a runner answers the judge"),
     "spec.runner.landlock": ("signal", "a runner ends with the process that has started it"),

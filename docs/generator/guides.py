@@ -15,6 +15,7 @@ GUIDES = {  # the files, and their pages
     "docs/function.md": "guides/function.md",
     "docs/layer.md": "guides/layer.md",
     "docs/cache.md": "guides/cache.md",
+    "docs/languages.md": "guides/languages.md",
     "docs/report.md": "guides/report.md",
     "docs/ci.md": "guides/ci.md",
     "docs/reference.md": "guides/reference.md",

@@ -6,13 +6,14 @@ from typing import Any
 
 from spec.backends.library import Unsuitable
 from spec.boundary.messages import NAME, Interfered, fields, plain, several, text
+from spec.notation import DTYPES
 from spec.runner.inference import NAMES
 
 EMPTY = inspect.Parameter.empty
 # All that a description has (`runner.find`).
 TOLD = {
     *("name", "qualname", "module", "kind", "type", "line"),
-    *("parameters", "bound", "libraries", "traits", "threads"),
+    *("parameters", "bound", "libraries", "traits", "threads", "formats"),
 }
 
 
@@ -28,6 +29,14 @@ def libraries(told: Mapping[str, Any]) -> tuple[str, ...]:
     if not {*found} <= {*NAMES}:
         raise Interfered("named a library that there is not")
     return found or ("numpy",)
+
+
+def formats(told: Mapping[str, Any]) -> tuple[str, ...]:
+    """The formats that a target in another language takes, in a description; none of others."""
+    found = [text(x) for x in several(told["formats"], 0)]
+    if not {*found} <= {*DTYPES}:
+        raise Interfered("named a format that there is not")
+    return tuple(x for x in DTYPES if x in found)
 
 
 def signature(told: Any) -> inspect.Signature:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from spec.backends.elsewhere import settle
 from spec.backends.library import Elsewhere, Library, Unsuitable
 from spec.boundary import importing
-from spec.boundary.described import TOLD, libraries, named, signature
+from spec.boundary.described import TOLD, formats, libraries, named, signature
 from spec.boundary.home import Home
+from spec.boundary.languages import file_of, usable
 from spec.boundary.messages import LARGEST, Interfered, fields, plain, several, text, whole
 from spec.boundary.placed import Answer, Beyond, Leaf, Placed, Tape
 from spec.boundary.remote import remote, value
@@ -119,7 +121,11 @@ class Far(Thing, Elsewhere):
 
     def library(self, name: str, device: str) -> Library:
         """The array library of its runner. Raises Unsuitable."""
-        return remote(self._home, name, device)
+        has = formats(self._told) if file_of(self.target) else ()
+        if has and name != "numpy":
+            raise Unsuitable(f"{self.target} takes arrays of numpy, as it is no program of Python")
+        found = remote(self._home, name, device)
+        return replace(found, dtypes=has) if has else found
 
     def __dir__(self) -> list[str]:
         return [text(x) for x in several(self._home.ask("names", of=self._number), 0)]
@@ -231,6 +237,7 @@ def thing(home: Home, number: int, named: str, kind: str, again: Callable[[], in
 
 def far(target: str) -> Any:
     """The object that a target names, in runners. Raises Unsuitable."""
+    usable(target)
     folder = os.getcwd()
     home = Home(Zygote(importing.libraries(target, folder), folder), target, folder)
     home.made = thing
@@ -245,6 +252,7 @@ def far(target: str) -> Any:
             return made
         case "callable":
             found = Far(home, ROOT, text(told["type"]), lambda: ROOT, told)
-            found.target, found.path = target, ()
+            found.target = target if ":" in target else f"{target}:{found.__name__}"
+            found.path = None if file_of(target) else ()  # of a module of Python
             return found
     raise Unsuitable(f"{target} is of type {text(told['type'])}, not a function or a class")

@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from spec.boundary.languages import file_of
 from spec.runner.inference import NAMES
 
 
 def libraries(target: str, folder: str) -> list[str]:
     """The array libraries that the file of a target imports."""
+    if file_of(target):
+        return ["numpy"]
     top = target.partition(".")[0]
     if top in NAMES:
         return [top]
@@ -20,6 +23,8 @@ def libraries(target: str, folder: str) -> list[str]:
 
 def imported(target: str, folder: str) -> Sequence[str]:
     """The module of a target that has no file in its folder; else those that its file imports."""
+    if file_of(target):
+        return []
     place, text = target.rpartition(":")[0], _text(target, folder)
     if not text:
         return [] if place.endswith(".py") else [place]
@@ -32,6 +37,8 @@ def imported(target: str, folder: str) -> Sequence[str]:
 def source(target: str, folder: str) -> str:
     """The file of a target in its folder and the line on which it begins; "" if it is not there."""
     name = target.rpartition(":")[2]
+    if file := file_of(target):
+        return _short(file, folder)
     try:
         body = ast.parse(_text(target, folder)).body
     except (SyntaxError, ValueError):
@@ -40,9 +47,13 @@ def source(target: str, folder: str) -> str:
     named = (x for x in body if isinstance(x, kinds) and x.name == name.partition(".")[0])
     lines = (min([x.lineno, *(y.lineno for y in x.decorator_list)]) for x in named)
     line = next(lines, 0)
-    absolute = Path(os.path.abspath(_path(target, folder)))
-    inside = absolute.is_relative_to(folder)
-    return f"{absolute.relative_to(folder) if inside else absolute}:{line}" if line else ""
+    return f"{_short(_path(target, folder), folder)}:{line}" if line else ""
+
+
+def _short(file: Path, folder: str) -> str:
+    """A path as it is shown: from the folder where it is in it."""
+    absolute = Path(os.path.abspath(file))
+    return str(absolute.relative_to(folder) if absolute.is_relative_to(folder) else absolute)
 
 
 def _named(tree: ast.Module) -> Iterator[str]:

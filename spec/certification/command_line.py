@@ -9,6 +9,7 @@
     attention-spec compare A.json B.json   what changed between two certificates
     attention-spec compare FOLDER ...      a table of many
     attention-spec ledger FILE.toml ...    check targets whose results are recorded
+    attention-spec header                  print attention_spec.h, for functions written in C
 
 In the repository, `python -m spec` is the same command. Exit codes of `certify`: 0 certified, 1 a
 required clause fails, 2 the target or the arguments are unusable, 3 incomplete (the time limit
@@ -59,6 +60,7 @@ from spec.certification.several import judged
 from spec.certification.target import recorded
 from spec.certification.target.loading import resolved
 from spec.certification.terminal import show
+from spec.runner.foreign import HEADER
 
 ABOUT = "Check attention implementations against an executable specification."
 START = """\
@@ -217,6 +219,8 @@ def _parser() -> Parser:
     add_compare_options(compare)
     ledger = commands.add_parser("ledger", help="check targets whose results are recorded")
     _add_ledger_options(ledger)
+    header = commands.add_parser("header", help="print attention_spec.h, for functions in C")
+    header.set_defaults(run=lambda _: _say(HEADER.read_text(encoding="utf-8").rstrip()))
     ours = Request.specification
     for command, default in ((certify, None), (campaign, None), (clauses, ours), (compare, ours)):
         hidden = argparse.SUPPRESS
@@ -235,8 +239,9 @@ def _add_ledger_options(ledger: Parser) -> None:
 def _add_certify_options(certify: Parser) -> None:
     certify.set_defaults(run=_certify)
     add = certify.add_argument
-    target = f"module:name or path/to/file.py:name; or a name of [{SECTION}.targets] in {FILE}"
-    add("target", nargs="?", metavar="TARGET", help=f"{target}; without it, all of those")
+    target = "module:name, path/to/file.py:name, ./program or library.so:name"
+    named = f"{target}; or a name of [{SECTION}.targets] in {FILE}; without it, all of those"
+    add("target", nargs="?", metavar="TARGET", help=named)
     add_options(certify)
     add_work_options(certify)
     add_stops(certify)

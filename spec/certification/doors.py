@@ -21,6 +21,7 @@ from spec.certification.settings import Request
 from spec.certification.target.loading import Target, resolved
 from spec.certification.watching import watched
 from spec.notation import SHORT
+from spec.runner.foreign import parted
 from spec.trial import broken
 
 
@@ -84,7 +85,8 @@ def certify(
     given = dict(locals())
     del given["executor"]
     request = requested(given.pop("target"), given)
-    if request.jobs > 1 or request.isolate or request.scheduler or executor is not None:
+    apart = request.jobs > 1 or request.isolate or request.scheduler or parted(request.target)
+    if apart or executor is not None:
         return _by_children(target, request, executor)
     with watched(request.target or "a target"):
         return judged_here(target, request)
@@ -111,6 +113,8 @@ def requested(target: Target, options: Mapping[str, Any]) -> Request:
     if "dtypes" in fields:
         fields["dtypes"] = tuple(SHORT.get(word, word) for word in fields["dtypes"])
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
+    if parted(name):  # a target in another language has a process of its own
+        fields |= {"isolation": "process"}
     return checked(Request(target=name, **fields))
 
 

@@ -31,6 +31,7 @@ from spec.certification.doors import requested
 from spec.certification.settings import Request, selected
 from spec.certification.target.declared import check_deviations
 from spec.certification.target.loading import resolved
+from spec.runner.foreign import parted
 
 FILE, SECTION = "pyproject.toml", "tool.attention-spec"
 NAME = r"\w[\w.-]*"  # of a target
@@ -70,7 +71,7 @@ def requests(name: str | None, asked: Table) -> dict[str, Request]:
     fields of a request, which override those in the file. Raises Unsuitable if there is no target,
     or if the file is invalid.
     """
-    if name is not None and ":" in name:
+    if name is not None and (":" in name or parted(name)):
         return {name: requested(name, asked)}
     file, section = _section()
     if file is None:
@@ -142,7 +143,7 @@ def _fields(table: Table, place: str, folder: Path) -> dict[str, Any]:
         if not fits(value):
             raise Unsuitable(f"{place}.{key}: got {value!r}, want {form}")
         is_path = _is_path(name, value, folder)
-        found[name] = os.path.relpath(folder / value) if is_path else value
+        found[name] = _from_here(name, folder / value) if is_path else value
         if name == "target" and not is_path and str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
     return found
@@ -152,7 +153,14 @@ def _is_path(name: str, value: Any, folder: Path) -> bool:
     """Whether a value is a path from the folder of its file, and not a name."""
     if name == "description":
         return value.endswith(".toml") or (folder / value).is_file()
-    return name == "target" and IN_FILE in value
+    return name == "target" and (IN_FILE in value or parted(value) is not None)
+
+
+def _from_here(name: str, path: Path) -> str:
+    """A path from the working directory; that of a program is still seen to be a path."""
+    found = os.path.relpath(path)
+    is_program = name == "target" and IN_FILE not in found and not parted(found)
+    return os.path.join(".", found) if is_program else found
 
 
 def _unknown(key: str) -> str:
@@ -164,7 +172,8 @@ def _unknown(key: str) -> str:
 
 def _check(fields: Table, place: str) -> None:
     """Raise Unsuitable, with the place, for errors that can be found without a test."""
-    if ":" not in fields.get("target", ""):
+    target = fields.get("target", "")
+    if ":" not in target and not parted(target):
         raise Unsuitable(f"{place}.target: write module:name or path/to/file.py:name")
     try:
         request = request_of(fields)

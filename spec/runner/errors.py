@@ -15,8 +15,25 @@ class Absent(Exception):
     """A library, a device, a way of compiling, or a name is not there; the message says which."""
 
 
+class Ended(Exception):
+    """A program that a runner has started ended by itself. code: how, negative for a signal."""
+
+    def __init__(self, code: int) -> None:
+        how = f"died of signal {-code}" if code < 0 else f"ended with exit code {code}"
+        super().__init__(how)
+        self.code = code
+
+    def likewise(self) -> None:
+        """End this process in the same way."""
+        if self.code < 0:
+            os.kill(os.getpid(), -self.code)  # of which this process may know nothing
+        os._exit(self.code if self.code >= 0 else 1)
+
+
 def refusal(error: BaseException) -> dict[str, Any]:
     """An exception as data: its type, the first line of what it says, and what kind it is."""
+    if isinstance(error, Ended):
+        error.likewise()
     if lost(error):
         os._exit(1)
     line = (str(error).splitlines() or [""])[0][:LINE]

@@ -15,6 +15,7 @@ from typing import Any
 
 from .contests import adapted, ready
 from .errors import LINE, Absent
+from .foreign import foreign, formats_of, parted
 from .inference import inferred
 from .objects import DEEPEST, FAR, kind_of
 from .parameters import bound, name_of, parameters_of
@@ -42,7 +43,9 @@ class Hidden(MetaPathFinder):
 
 
 def found(target: str, folder: str) -> Any:
-    """The object of `module:name` or `file.py:name`. Raises Absent, or what importing raises."""
+    """The object that a target names (`foreign`, or of a module). Raises what importing raises."""
+    if parted(target):
+        return foreign(target)
     place, _, name = target.rpartition(":")
     sys.meta_path.insert(0, Hidden())
     home = str(Path(place).parent) if place.endswith(".py") else folder
@@ -90,6 +93,7 @@ def described(one: Any) -> dict[str, Any]:
         "threads": len(os.listdir("/proc/self/task")) if sys.platform == "linux" else 0,
         "line": ((getattr(one, "__doc__", None) or "").splitlines() or [""])[0][:LINE],
         "libraries": inferred(one) if callable(one) else (),
+        "formats": [*formats_of(one)],
     }
 
 

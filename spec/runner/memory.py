@@ -14,6 +14,7 @@ import numpy as np
 SIZE = 1 << 30  # bytes, of which only those that are used take memory
 ROOM = SIZE // 2
 ALIGNED = 64  # bytes
+BFLOAT16 = "bfloat16"  # which NumPy does not have: its bits, with the name beside them
 WHOLE: Mapping[str, np.dtype[Any]] = {
     "bool": np.dtype(bool),
     "int32": np.dtype(np.int32),
@@ -26,9 +27,15 @@ FLOATS: Mapping[str, np.dtype[Any]] = {
 }
 FORMATS: Mapping[str, np.dtype[Any]] = {
     **FLOATS,
-    "bfloat16": np.dtype("u2"),
+    BFLOAT16: np.dtype("u2", metadata={"name": BFLOAT16}),
     **WHOLE,
 }  # as NumPy holds them
+
+
+def name_of_format(dtype: np.dtype[Any]) -> str:
+    """The name of a format, also of the one that NumPy does not have."""
+    told: Mapping[Any, Any] = dtype.metadata or {}
+    return str(told.get("name", dtype))
 
 
 def aligned(size: int) -> int:

@@ -13,13 +13,14 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from .foreign import interpreter, parted
 from .landlock import ALL, READ, READ_FOLDER, USE
 
 Allowed = tuple[str, Sequence[int] | int]
 
 SYSTEM = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/nix/store")
 LINKER = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives")
-PEOPLE = ("group", "passwd", "nsswitch.conf", "hosts", "os-release", "fonts")
+PEOPLE = ("group", "passwd", "nsswitch.conf", "hosts", "os-release", "fonts", "ssl/openssl.cnf")
 TIMES = ("localtime", "timezone", "locale.alias")
 FACTS = ("self", "cpuinfo", "meminfo", "stat", "loadavg", "version", "filesystems", "devices")
 TOLD = ("sys", "driver/nvidia")
@@ -71,6 +72,10 @@ def _python() -> Iterator[str]:
 
 def _places(target: str, folder: str) -> Iterator[str]:
     """Where the target is: beside its file, or where its package is found."""
+    if there := parted(target):
+        yield str(Path(there[0]).resolve().parent)
+        yield from interpreter(there[0])
+        return
     place, _, _ = target.rpartition(":")
     if place.endswith(".py"):
         yield str(Path(place).resolve().parent)

@@ -175,6 +175,8 @@ def test_certificates_are_gathered_from_files_and_folders(judged_once, tmp_path)
     [
         ("python -m spec certify torch.nn.functional:scaled --dtype float32", "torch"),
         ("python -m spec certify path/to/mine.py:attend", "mine.py"),
+        ("attention-spec certify ./build/mine --profile quick", "mine"),
+        ("attention-spec certify lib/libmine.so:attend", "libmine.so"),
         ("certificate", ""),
     ],
 )

@@ -11,7 +11,7 @@ from docs.generator.naming import slug
 from docs.generator.terms import Glossary, glossary
 from tests.walked import ROOT
 
-NAMES = ("function", "layer", "cache", "report", "ci", "reference", "how")
+NAMES = ("function", "layer", "cache", "languages", "report", "ci", "reference", "how")
 GUIDES = tuple(f"docs/{name}.md" for name in NAMES)
 TERMS = (
     "API dialect",

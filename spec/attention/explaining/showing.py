@@ -38,7 +38,7 @@ def lines_of_calls(
     clause: Clause, raw: Implementation, declared: Mapping[str, str], problem: Problem
 ) -> list[str]:
     """The lines of a script that makes the call that is wrong; none where there is no such call."""
-    source = Source.of(raw)
+    source = Source.of(raw, problem.dtype)
     if source is None:
         return []
     made = calls_of(clause, raw, declared, problem)

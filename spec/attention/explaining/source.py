@@ -40,10 +40,15 @@ class Source:
     call: Wrapped
 
     @staticmethod
-    def of(raw: Implementation) -> Source | None:
-        """None where no script can call it: what its name stands for is no function of arrays."""
+    def of(raw: Implementation, dtype: str = "") -> Source | None:
+        """None where no script can call it: what its name stands for is no function of arrays.
+
+        Or its library has no name for the format, as NumPy has none for bfloat16.
+        """
         call = behind(raw.forward, Wrapped)
         if call is None or call.library.name not in MADE:
+            return None
+        if (call.library.name, dtype) == ("numpy", "bfloat16"):
             return None
         return None if isinstance(named(raw.origin), Implementation) else Source(raw, call)
 

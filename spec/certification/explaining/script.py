@@ -16,6 +16,7 @@ from spec.certification.settings import HOW, Request
 from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import kind_of
+from spec.runner.foreign import parted
 from spec.subject import Subject
 from spec.written import classes, found_from, source
 
@@ -75,7 +76,7 @@ def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, aga
     often = again.times > 1
     named = ["before=before"] * bool(first) + [f"times={again.times}"] * often
     place, _, name = raw.origin.rpartition(":")
-    is_file = place.endswith(".py")
+    is_file = place.endswith(".py") or parted(raw.origin) is not None
     target = repr(f"{Path(place).resolve() if is_file else place}:{name}")
     arguments = ", ".join([repr(clause.number), target, "problem", *named, *options])
     found = dict.fromkeys([*found_from(NAME), *([] if is_file else found_from(place))])

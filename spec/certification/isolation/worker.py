@@ -208,7 +208,7 @@ def _imported(request: Request) -> Any:
         raise
     except BaseException as error:  # an interrupt among them: nobody interrupts this process
         place, _, _ = target.rpartition(":")
-        raise not_imported(place, error) from None
+        raise not_imported(place or target, error) from None
 
 
 def _handles() -> tuple[Asked | None, socket.socket | None]:

@@ -12,6 +12,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spec.boundary import languages
 from spec.boundary.runners import isolated
 from spec.certification.settings import Request
 from spec.certification.target.loading import Target, origin_of
@@ -78,8 +79,9 @@ def hashes(target: Target) -> Mapping[str, str]:
 
 def file_of(target: Target) -> Path | None:
     """The file of a target; None if there is none."""
-    place = origin_of(target).rpartition(":")[0]
-    return Path(place) if place.endswith(".py") else _file(place)
+    origin = origin_of(target)
+    place = origin.rpartition(":")[0]
+    return languages.file_of(origin) or (Path(place) if place.endswith(".py") else _file(place))
 
 
 def _file(place: str) -> Path | None:

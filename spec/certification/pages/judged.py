@@ -17,6 +17,7 @@ from spec.certification.judging.cause import Cause
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.judgements import NEEDS
 from spec.certification.ledger.reading import NoCertificate, read
+from spec.runner.foreign import parted
 
 KINDS = (*NEEDS,)
 UNJUDGED = "not reviewed"
@@ -103,5 +104,7 @@ def library_of(certificate: Certificate) -> str:
     """The package, or else the file, of a target, from the command of its certificate."""
     words = shlex.split(certificate.command)
     after = words[words.index("certify") + 1 :] if "certify" in words else []
-    place = next(iter(after), "").partition(":")[0]
-    return Path(place).name if place.endswith(".py") else place.partition(".")[0]
+    target = next(iter(after), "")
+    place = target.partition(":")[0]
+    is_file = place.endswith(".py") or parted(target) is not None
+    return Path(place).name if is_file else place.partition(".")[0]

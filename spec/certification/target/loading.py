@@ -19,6 +19,8 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.backends.library import Elsewhere, first_line
 from spec.backends.unknown import hint, installing, unknown
+from spec.boundary.far import far
+from spec.boundary.languages import file_of
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, INSTALLED, NAME
 from spec.certification.target.declared import check_own, of_itself
@@ -51,6 +53,8 @@ def load(target: Target, request: Request, guard: Guarded = unchanged, tried: bo
 def _plugged(found: Any, target: Target, request: Request, guard: Guarded, tried: bool) -> Any:
     """The record of an object that was found for a target."""
     origin = origin_of(request.target if ":" in request.target else target)
+    if isinstance(found, Elsewhere) and file_of(found.target):
+        origin = found.target
     if is_record(found):
         for option in ("description", "compiled"):
             if option in request.asked:
@@ -102,7 +106,12 @@ def _told(found: Any, description: str | None) -> str:
 
 
 def resolved(target: str) -> Any:
-    """The object that `module:name` or `path/to/file.py:name` names. Raises Unsuitable."""
+    """The object that a target names: `module:name`, `path/to/file.py:name`, `./program`.
+
+    Raises Unsuitable.
+    """
+    if file_of(target):
+        return far(target)
     place, colon, name = target.rpartition(":")
     if not colon or not place or not name:
         raise Unsuitable(_unnamed(target))
@@ -145,6 +154,8 @@ def _unnamed(target: str) -> str:
                 listed = ", ".join(f"{target}:{name}" for name in names[:NAMED])
                 more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
                 return f"{target}: say which function or class to check: {listed}{more}"
+    if file.is_file():
+        return f"{target}: a program is named by its path: .{os.sep}{target}"
     return f"{target!r} names no function or class: write module:name or path/to/file.py:name"
 
 

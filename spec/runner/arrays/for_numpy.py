@@ -7,7 +7,7 @@ import numpy as np
 
 from ..chance import Chance
 from ..errors import Absent
-from ..memory import FORMATS, strided
+from ..memory import FORMATS, name_of_format, strided
 
 NAMES = {dtype: name for name, dtype in FORMATS.items() if name != "bfloat16"}
 
@@ -26,12 +26,8 @@ class Numpy(Chance):
         """Format, shape and place of an array; None for anything else, a subclass among them."""
         if type(x) is not np.ndarray:
             return None
-        return {
-            "dtype": NAMES.get(x.dtype) or str(x.dtype),
-            "shape": x.shape,
-            "device": "cpu",
-            "grad": None,
-        }
+        name = NAMES.get(x.dtype) or name_of_format(x.dtype)
+        return {"dtype": name, "shape": x.shape, "device": "cpu", "grad": None}
 
     def raw(self, x: Any) -> Any:
         """The numbers of an array."""
