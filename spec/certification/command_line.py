@@ -6,8 +6,7 @@
     attention-spec clauses [WORDS]         the specification as a table; clauses in full
     attention-spec list [TOPIC]            what options accept: kinds, layouts, conventions, ...
     attention-spec targets [WORDS]         functions and layers of libraries, and what was found
-    attention-spec compare A.json B.json   what changed between two certificates
-    attention-spec compare FOLDER ...      a table of many
+    attention-spec compare A.json B.json   what changed; of a FOLDER, a table of many
     attention-spec ledger FILE.toml ...    check targets whose results are recorded
     attention-spec header                  print attention_spec.h, for functions written in C
 
@@ -32,7 +31,7 @@ from spec.certification.ledger.comparison import compared
 from spec.certification.ledger.reading import read
 from spec.certification.ledger.text import save_report
 from spec.certification.ledgers import held, side_by_side
-from spec.certification.listing import TOPICS, Version, listed
+from spec.certification.listing import TOPICS, Version, header_of_c, listed
 from spec.certification.options import (
     LISTED,
     Command,
@@ -60,7 +59,6 @@ from spec.certification.several import judged
 from spec.certification.target import recorded
 from spec.certification.target.loading import resolved
 from spec.certification.terminal import show
-from spec.runner.foreign import HEADER
 
 ABOUT = "Check attention implementations against an executable specification."
 START = """\
@@ -220,10 +218,9 @@ def _parser() -> Parser:
     ledger = commands.add_parser("ledger", help="check targets whose results are recorded")
     _add_ledger_options(ledger)
     header = commands.add_parser("header", help="print attention_spec.h, for functions in C")
-    header.set_defaults(run=lambda _: _say(HEADER.read_text(encoding="utf-8").rstrip()))
-    ours = Request.specification
+    header.set_defaults(run=lambda _: _say(header_of_c()))
+    ours, hidden = Request.specification, argparse.SUPPRESS
     for command, default in ((certify, None), (campaign, None), (clauses, ours), (compare, ours)):
-        hidden = argparse.SUPPRESS
         command.add_argument("--specification", default=default, help=hidden)
     return parser
 
@@ -239,8 +236,8 @@ def _add_ledger_options(ledger: Parser) -> None:
 def _add_certify_options(certify: Parser) -> None:
     certify.set_defaults(run=_certify)
     add = certify.add_argument
-    target = "module:name, path/to/file.py:name, ./program or library.so:name"
-    named = f"{target}; or a name of [{SECTION}.targets] in {FILE}; without it, all of those"
+    target = "module:name, path/to/file.py:name, ./program or library.so:name; or a name of"
+    named = f"{target} [{SECTION}.targets] in {FILE}; without it, all of those"
     add("target", nargs="?", metavar="TARGET", help=named)
     add_options(certify)
     add_work_options(certify)

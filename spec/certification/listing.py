@@ -15,6 +15,7 @@ from spec.certification.target.versions import versions as known
 from spec.kinds import KINDS
 from spec.meanings import meaning
 from spec.notation import DTYPES
+from spec.runner.foreign import HEADER
 from spec.version import CURRENT
 
 Rows = Iterator[tuple[str, str]]  # a word, and what it means or accepts
@@ -30,6 +31,11 @@ def listed(topic: str | None) -> str:
     if topic not in TOPICS:
         raise unknown("topic", topic, TOPICS)
     return _table(TOPICS[topic]())
+
+
+def header_of_c() -> str:
+    """The header that a function written in C includes."""
+    return HEADER.read_text("utf-8").rstrip()
 
 
 def versions() -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from spec.backends.memory import Laid
 from spec.boundary.alone import Alone
-from spec.boundary.far import far
+from spec.boundary.found import far
 from spec.boundary.messages import FarError, Interfered
 from spec.boundary.placed import Beyond
 from spec.runner.zygote import children

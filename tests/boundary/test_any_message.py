@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from spec.backends.library import Unsuitable
 from spec.boundary import described, messages
-from spec.boundary.far import Thing, called, of_class, recorded
+from spec.boundary.far import Thing, called, recorded
+from spec.boundary.found import of_class
 from spec.boundary.home import Home
 from spec.boundary.messages import FarError, Interfered, raised
 from spec.boundary.placed import Tape

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spec.boundary.far import far
+from spec.boundary.found import far
 from spec.boundary.messages import Interfered
 from tests.shell import FEW, run
 

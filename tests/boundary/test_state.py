@@ -9,7 +9,7 @@ import pytest
 
 from spec.backends.memory import Laid
 from spec.boundary import runners
-from spec.boundary.far import far
+from spec.boundary.found import far
 from spec.boundary.messages import Interfered
 from spec.boundary.placed import Placed
 from spec.boundary.remote import Format

@@ -40,7 +40,7 @@ from spec import rows
 from spec.backends import Unsuitable, likely, prepared
 from spec.backends.elsewhere import home
 from spec.backends.library import WARNINGS
-from spec.boundary.far import far
+from spec.boundary.found import far
 from spec.boundary.messages import Interfered
 from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed
 from spec.certification.diagnosing.memory import Alone, nobody
@@ -48,6 +48,7 @@ from spec.certification.diagnosing.raising import Raising
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.copying import as_copies, can_be_copied, printing_to
 from spec.certification.isolation.guard import Crash, Guard
+from spec.certification.isolation.printed import in_a_line
 from spec.certification.isolation.pristine import Pristine
 from spec.certification.isolation.sharing import in_two
 from spec.certification.judging.afresh import afresh
@@ -233,18 +234,8 @@ def _private_channels() -> tuple[TextIO, TextIO]:
         library = ctypes.CDLL(None)
         library.setvbuf(ctypes.c_void_p.in_dll(library, "stdout"), None, BY_LINE, 0)
     WARNINGS.set("default")
-    warnings.formatwarning = _in_a_line
+    warnings.formatwarning = in_a_line
     return asked, told
-
-
-def _in_a_line(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    line: str | None = None,  # noqa: ARG001 - Python passes it
-) -> str:
-    return f"{filename}:{lineno}: {category.__name__}: {message}\n"
 
 
 def _tell(told: TextIO, message: Mapping[str, Any]) -> None:

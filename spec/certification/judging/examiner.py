@@ -103,8 +103,7 @@ class Examiner:
     def plan(self, beat: Callable[[], None] = lambda: None, timed: bool = False) -> None:
         """Choose the shapes on which a target that compiles is tested; calls `beat` on the way.
 
-        All clauses count, so the shapes are the same whichever clauses are selected. timed: also
-        estimate the cost of those that are selected.
+        All clauses count, whichever are selected. timed: also estimate the cost of those.
         """
         clauses, kind = resolved(self.request.specification), kind_of(self.raw.about)
         chosen = self.clauses.keys() if timed else ()
@@ -206,13 +205,13 @@ class Examiner:
     def likewise(self, number: str, dtype: str, problem: Any) -> str:
         """A line about a library function that it calls and that has the same failure."""
         clause, subject = self.clauses[number], self.probed.by_dtype[dtype]
-        known, device = number in self.deviations.reasons, self.request.device
-        return "" if known else likewise(clause, subject, problem, device)
+        known = number in self.deviations.reasons
+        return "" if known else likewise(clause, subject, problem, self.request.device)
 
     def _looks_like(self, clause: Clause, subject: Subject, problem: Any) -> tuple[str, ...]:
         """Known bugs with the same results, if there is time to search."""
-        kind = kind_of(clause.about)
-        return kind.looks_like(clause, subject, problem) if self.patience > 0 else ()
+        looks_like = kind_of(clause.about).looks_like
+        return looks_like(clause, subject, problem) if self.patience > 0 else ()
 
     def _written(self, clause: Clause, dtype: str, finding: Finding) -> Verdict:
         outcome = "holds" if finding.violation is None else "violated"

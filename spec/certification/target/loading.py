@@ -19,7 +19,7 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.backends.library import Elsewhere, first_line
 from spec.backends.unknown import hint, installing, unknown
-from spec.boundary.far import far
+from spec.boundary.found import far
 from spec.boundary.languages import file_of
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, INSTALLED, NAME

@@ -1,0 +1,55 @@
+"""The object that a target names, found in a runner: a function or a class."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from spec.backends.elsewhere import settle
+from spec.backends.library import Unsuitable
+from spec.boundary import importing
+from spec.boundary.described import TOLD, libraries, named, signature
+from spec.boundary.far import ROOT, Far, FarClass, Thing
+from spec.boundary.home import Home
+from spec.boundary.languages import file_of, usable
+from spec.boundary.messages import fields, several, text
+from spec.boundary.runners import Zygote
+
+
+def of_class(home: Home, number: int, told: Mapping[str, Any]) -> FarClass:
+    """A class of a runner as one here."""
+    own: dict[str, Any] = {"__module__": text(told["module"]), "__doc__": text(told["line"])}
+    own |= {"_home": home, "_number": number, "libraries": libraries(told), "bound": ()}
+    own["traits"] = tuple(text(x) for x in several(told["traits"], 0))
+    if not isinstance(told["parameters"], str):
+        own["__signature__"] = signature(told["parameters"])
+    return FarClass(named(told["name"]), (), own)
+
+
+def thing(home: Home, number: int, named: str, kind: str, again: Callable[[], int] | None) -> Any:
+    """An object of a runner as one here. named: its type."""
+    if kind == "class":
+        return of_class(home, number, fields(home.ask("describe", of=number), TOLD))
+    return (Far if kind == "callable" else Thing)(home, number, named, again)
+
+
+def far(target: str) -> Any:
+    """The object that a target names, in runners. Raises Unsuitable."""
+    usable(target)
+    folder = os.getcwd()
+    home = Home(Zygote(importing.libraries(target, folder), folder), target, folder)
+    home.made = thing
+    settle(home)
+    told = fields(home.ask("describe", of=ROOT), TOLD)
+    if told["threads"] == 1:  # else none of it can be copied
+        home.zygote.prepare([*libraries(told)[:1], *importing.imported(target, folder)])
+    match text(told["kind"]):
+        case "class":
+            made = of_class(home, ROOT, told)
+            made.target = target
+            return made
+        case "callable":
+            found = Far(home, ROOT, text(told["type"]), lambda: ROOT, told)
+            found.target = target if ":" in target else f"{target}:{found.__name__}"
+            found.path = None if file_of(target) else ()  # of a module of Python
+            return found
+    raise Unsuitable(f"{target} is of type {text(told['type'])}, not a function or a class")
