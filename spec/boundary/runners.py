@@ -28,9 +28,9 @@ from spec.runner.serve import LONGEST
 
 START = Path(__file__).resolve().parents[1] / "runner" / "start.py"
 # Of the environment: where libraries are found, and how they use processors and devices.
-CACHE = "JAX_COMPILATION_CACHE_DIR"  # which no runner may write to
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
 BEGIN = ("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH", "TRITON_", "JAX_", "XLA_")
+CACHE = "JAX_COMPILATION_CACHE_DIR"  # which no runner may write to
 BARE = "ATTENTION_SPEC_BARE"  # for tests: runners as where there is no Landlock
 SEALED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 CALLS = 4000  # of a runner, on average, before another one takes its place
