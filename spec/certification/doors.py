@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any
 
 from spec.backends import Unsuitable
@@ -18,7 +19,7 @@ from spec.certification.judging.afresh import afresh
 from spec.certification.judging.examiner import Examiner
 from spec.certification.ledger.certificate import Certificate, certificate
 from spec.certification.settings import Request
-from spec.certification.target.loading import Target, resolved
+from spec.certification.target.loading import Target, importable, resolved
 from spec.certification.watching import watched
 from spec.notation import SHORT
 from spec.runner.foreign import parted
@@ -49,6 +50,7 @@ def certify(
     scheduler: str | None = None,
     executor: Executor | None = None,
     isolate: bool = False,
+    isolation: str = "fork",
     call_timeout: float | None = None,
     diagnosis_timeout: float | None = None,
     where: str = "",
@@ -77,8 +79,10 @@ def certify(
     budget, call_timeout, diagnosis_timeout: limits in seconds: of all testing, of one call, of
     the search for causes.
     jobs, isolate, scheduler, executor: test in other processes, several at a time; isolate
-    continues after crashes. The target must then be named by a string. By default it is tested
-    in this process, which it can end (by `os._exit`); a line on standard error reports that.
+    continues after crashes. By default the target is tested in this process, which it can end
+    (by `os._exit`); a line on standard error reports that.
+    isolation: "process" puts the target in a process that has nothing of its judge. For this, and
+    for other processes, a target must be a string, or a function or class of a module.
     where: a condition ("causal and N < M"): test only problems that meet it.
     Raises Unsuitable if the target or an option is unusable.
     """
@@ -86,7 +90,7 @@ def certify(
     del given["executor"]
     request = requested(given.pop("target"), given)
     apart = request.jobs > 1 or request.isolate or request.scheduler or parted(request.target)
-    if apart or executor is not None:
+    if apart or request.isolation == "process" or executor is not None:
         return _by_children(target, request, executor)
     with watched(request.target or "a target"):
         return judged_here(target, request)
@@ -119,10 +123,11 @@ def requested(target: Target, options: Mapping[str, Any]) -> Request:
 
 
 def _by_children(target: Target, request: Request, executor: Executor | None) -> Certificate:
-    if not isinstance(target, str):
-        asked = "jobs and isolate need" if executor is None else "an executor needs"
-        raise Unsuitable(f"{asked} a target that is named by a string")
-    supervisor = supervising(request, executor)
+    name = importable(target)
+    if name is None:
+        asked = "jobs, isolate and isolation need" if executor is None else "an executor needs"
+        raise Unsuitable(f"{asked} a target that another process can import, as module:name")
+    supervisor = supervising(replace(request, target=name), executor)
     try:
         supervisor.run()
     finally:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed, to_explain, unknown_causes
 from spec.certification.diagnosing.raising import Raising
-from spec.certification.judging.edition import hashes
+from spec.certification.judging.edition import ISOLATION, hashes
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.judging import parts
 from spec.certification.judging.plan import Plan, granted
@@ -24,6 +24,7 @@ def judged_here(target: Target, request: Request) -> Certificate:
     examiner = Examiner.of(target, request)
     examiner.plan()
     survey = examiner.survey()
+    known = {**known, ISOLATION: "none: the target shares the process of its judge"}
     survey = replace(survey, versions={**survey.versions, **known})
     loading, _ = time.perf_counter() - start, examiner.witness.lap()
     survey, verdicts = _in_process(examiner, survey, start)

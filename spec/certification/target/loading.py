@@ -203,6 +203,17 @@ def origin_of(target: Target) -> str:
     return f"{module}:{name}" if module and name.isidentifier() else ""
 
 
+def importable(target: Target) -> str | None:
+    """The name by which another process can import a target; None if there is none."""
+    if isinstance(target, str):
+        return target
+    name = "" if is_record(target) else origin_of(target)
+    place, _, what = name.partition(":")
+    if place == "__main__" or getattr(sys.modules.get(place), what, None) is not target:
+        return None
+    return name
+
+
 def not_imported(place: str, error: BaseException) -> Unsuitable:
     """The error for a module that raises an exception when it is imported."""
     said = f"{place} cannot be imported: {type(error).__name__}: {first_line(error)}"
