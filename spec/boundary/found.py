@@ -13,6 +13,7 @@ from spec.boundary.home import Home
 from spec.boundary.languages import file_of, usable
 from spec.boundary.messages import fields, several, text
 from spec.boundary.runners import Zygote
+from spec.runner.contests import in_a_form
 
 
 def of_class(home: Home, number: int, told: Mapping[str, Any]) -> FarClass:
@@ -30,6 +31,13 @@ def thing(home: Home, number: int, named: str, kind: str, again: Callable[[], in
     if kind == "class":
         return of_class(home, number, fields(home.ask("describe", of=number), TOLD))
     return (Far if kind == "callable" else Thing)(home, number, named, again)
+
+
+def _as_it_is(target: str, folder: str) -> bool:
+    """Whether a target is called as it stands in its module, which another program can do too."""
+    place, _, name = target.rpartition(":")
+    home = os.path.dirname(place) if place.endswith(".py") else folder
+    return not file_of(target) and not in_a_form(name, home)
 
 
 def far(target: str) -> Any:
@@ -50,6 +58,6 @@ def far(target: str) -> Any:
         case "callable":
             found = Far(home, ROOT, text(told["type"]), lambda: ROOT, told)
             found.target = target if ":" in target else f"{target}:{found.__name__}"
-            found.path = None if file_of(target) else ()  # of a module of Python
+            found.path = () if _as_it_is(target, folder) else None
             return found
     raise Unsuitable(f"{target} is of type {text(told['type'])}, not a function or a class")

@@ -36,6 +36,11 @@ def ready(name: str, folder: str) -> None:
         sys.modules.setdefault(TASK, types)
 
 
+def in_a_form(name: str, folder: str) -> bool:
+    """Whether a target may have the form of a contest, by its name and its folder."""
+    return name in (KERNEL, *MODELS) or os.path.exists(os.path.join(folder, DEFINITION))
+
+
 def adapted(one: Any, name: str, beside: Mapping[str, Any], folder: str) -> Any:
     """A target as an attention function, if it has the form of a contest; else itself."""
     if isinstance(one, type) and name in MODELS and "get_init_inputs" in beside:

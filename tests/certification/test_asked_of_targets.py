@@ -48,9 +48,9 @@ def refusing(places: set[int], kind: str) -> Any:
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_kind_of_problem_that_is_refused_once_and_answered_once_is_asked(place: int) -> None:
     kind, problems = next((k, p) for k, p in KIND.kinds("float32").items() if len(p) > 1)
-    found = probing._always(KIND, refusing({place}, kind), "forward", problems)
+    found = probing.always(KIND, refusing({place}, kind), "forward", problems)
     assert found is None
-    found = probing._always(KIND, refusing({*range(len(problems))}, kind), "forward", problems)
+    found = probing.always(KIND, refusing({*range(len(problems))}, kind), "forward", problems)
     assert str(found) == "no"
 
 

@@ -151,7 +151,11 @@ def test_a_crash_is_told_as_it_is_at_home():
 
 
 def test_a_target_without_a_name_cannot_be_sent():
-    with ThreadPoolExecutor(1) as executor, pytest.raises(Unsuitable, match="another process can import"):
+    without = "that another process can import"
+    with ThreadPoolExecutor(1) as executor, pytest.raises(Unsuitable, match=without):
+        certify(lambda query: query, executor=executor)
+        pytest.raises(Unsuitable, match="another process can import"),
+    ):
         certify(lambda query, key, value: value, executor=executor)
 
 
