@@ -53,7 +53,7 @@ def test_a_certificate_carries_them_and_shows_them(tmp_path, as_text):
 @pytest.mark.html
 def test_a_page_shows_them():
     page = certificate_page(certify(targets.right, **A1), CLAUSES)
-    assert f"specification {edition()}, target {sha256(targets.__file__)}</dd>" in page
+    assert f"specification {edition()}, target {sha256(targets.__file__)}, isolation none" in page
 
 
 def test_the_file_is_that_which_was_there_before_it_was_imported(tmp_path):
