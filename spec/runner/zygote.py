@@ -52,24 +52,31 @@ def main(control: int, libraries: Sequence[str]) -> None:
     """Serve requests until the control socket is closed; then end every copy."""
     orders = socket.socket(fileno=control)
     os.environ.setdefault(*SILENT)
-    imported(libraries)
     landlock.adopt()
+    imported(libraries)
     common()
-    Zygote(orders).run()
+    Zygote(orders, libraries).run()
 
 
 def imported(names: Sequence[str]) -> None:
-    """Import modules that are installed, and what libraries import once they are used."""
+    """Import modules that are installed."""
+    gc.disable()  # to import makes no garbage
     for name in filter(_installed, names):
-        for later in (name, *LATER.get(name, ())):
-            with suppress(Exception):
-                importlib.import_module(later)
-    if names:
-        gc.freeze()  # else to collect garbage would copy all of the memory that is shared
+        with suppress(Exception):
+            importlib.import_module(name)
+    gc.freeze()  # else to collect garbage would copy all of the memory that is shared
+    gc.enable()
+
+
+def _later(names: Sequence[str]) -> list[str]:
+    """What libraries import once they are used."""
+    return [later for name in names for later in LATER.get(name, ())]
 
 
 def _installed(name: str) -> bool:
-    """Whether a module is of a package that is installed."""
+    """Whether a module is of a package that is installed, or of the runner."""
+    if name.startswith(f"{__package__}."):
+        return True
     found = importlib.machinery.PathFinder.find_spec(name.partition(".")[0])
     return found is not None and bool(INSTALLED & {*Path(found.origin or "").parts})
 
@@ -84,10 +91,13 @@ class Copy(NamedTuple):
 
 
 class Zygote:
-    """The copies that live, and the folders that are being removed."""
+    """The copies that live, and the folders that are being removed.
 
-    def __init__(self, orders: socket.socket) -> None:
-        self.orders, self.poll = orders, select.poll()
+    libraries: those that have been imported, until what they import later has been as well.
+    """
+
+    def __init__(self, orders: socket.socket, libraries: Sequence[str]) -> None:
+        self.orders, self.libraries, self.poll = orders, libraries, select.poll()
         self.poll.register(orders, select.POLLIN)
         self.copies: dict[int, Copy] = {}  # by each of their handles
         self.removals: list[subprocess.Popen[bytes]] = []
@@ -101,11 +111,18 @@ class Zygote:
                     if not said:
                         self._end()
                     order = json.loads(said)
-                    imported(order.get("import", ()))
                     if handles:
                         self._copied(order, *handles)
+                    # The first copy finds the target at the same time.
+                    self._prepare([*self.libraries, *order.get("import", ())])
                 elif handle in self.copies:
                     self._over(handle, event)
+
+    def _prepare(self, names: Sequence[str]) -> None:
+        """Import modules, and what libraries among them import later, for copies to come."""
+        self.libraries = ()
+        if names:
+            imported([*names, *_later(names)])
 
     def _copied(self, order: Mapping[str, Any], talk: int, block: int, prints: int) -> None:
         own = tempfile.mkdtemp(prefix="" if "alone" in order else "attention-")
