@@ -165,13 +165,10 @@ class Home:
             return self._gradients(self.alone.pulled(outs, douts, self.mode))
         here = self.connection()
         asked = {"outs": [x.number(here) for x in outs], "douts": [x.number(here) for x in douts]}
-        found = self.gradients({"ok": self.ask("pull", tape=outs[0].tape, **asked, **self.mode)})
-        if isinstance(found, Exception):
-            raise found
-        return found
+        return self._gradients(self.read(self.ask("pull", tape=outs[0].tape, **asked, **self.mode)))
 
     def gradients(self, told: Any) -> list[Any] | Exception:
-        """The gradients of an answer, or what the target raised. Raises Interfered."""
+        """The gradients that came with a result, or what the target raised. Raises Interfered."""
         if not isinstance(told, dict) or told.keys() not in ({"ok"}, {"no"}):
             raise Interfered("sent an answer of another form")
         return raised(told["no"]) if "no" in told else self._gradients(self.read(told["ok"]))

@@ -12,17 +12,19 @@ PAGE = "docs/languages.md"
 
 def usable(target: str) -> None:
     """Raise Unsuitable if a target in another language is no file that can be run, or loaded."""
-    place, _ = parted(target) or ("", "")
-    if place and os.path.isdir(place):
+    if (there := parted(target)) is None:
+        return
+    place, _ = there
+    if os.path.isdir(place):
         raise Unsuitable(
             f"{place} is a folder: name a file in it and what to check, as FILE.py:NAME"
         )
-    if place and not os.path.exists(place):
+    if not os.path.exists(place):
         raise Unsuitable(f"there is no file {place!r}")
-    if place and Path(place).suffix in SOURCES:
+    if Path(place).suffix in SOURCES:
         how = f"compile it, and name the program or the library ({PAGE})"
         raise Unsuitable(f"{place} is source text: {how}")
-    if place and not is_library(place) and not os.access(place, os.X_OK):
+    if not is_library(place) and not os.access(place, os.X_OK):
         raise Unsuitable(f"{place} is not executable: type `chmod +x {place}` ({PAGE})")
 
 

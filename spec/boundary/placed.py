@@ -118,7 +118,8 @@ class Leaf:
 class Tape:
     """The leaves of a call, in order, and the cotangents of its results, where they are known.
 
-    out: its only result, if gradients came with it, or what their computation raised.
+    out, gradients: its only result, and the gradients that came with it, or what was raised in
+    their place.
     """
 
     def __init__(self, douts: Sequence[Placed] = ()) -> None:

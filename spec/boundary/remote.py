@@ -112,13 +112,9 @@ def running(target: Any, chosen: tuple[str, str], dtype: str) -> Iterator[None]:
         target.running = before
 
 
-def recorded(function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
-    """The result of the function if each of the arrays requires a gradient."""
-    return on_tape(function, arrays, Tape())
-
-
-def on_tape(function: Callable[..., Any], arrays: Sequence[Any], tape: Tape) -> Any:
-    """The result of the function if each of the arrays is a leaf."""
+def recorded(function: Callable[..., Any], arrays: Sequence[Any], tape: Tape | None = None) -> Any:
+    """The result of the function if each of the arrays requires a gradient. tape: of the call."""
+    tape = tape or Tape()
     return function(*(Leaf(x, tape) for x in arrays))
 
 
@@ -127,7 +123,7 @@ def differentiate(
 ) -> Sequence[Any]:
     """The gradient of <dout, function(arrays)> by each array."""
     tape = Tape(dout if isinstance(dout, tuple) else (dout,))
-    out = on_tape(function, arrays, tape)
+    out = recorded(function, arrays, tape)
     if tape.out is not None and out is tape.out:
         if isinstance(tape.gradients, Exception):
             raise tape.gradients

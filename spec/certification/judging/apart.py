@@ -24,8 +24,9 @@ import numpy as np
 
 from spec.backends.elsewhere import Home, home
 from spec.boundary.placed import Beyond
+from spec.certification.judging.binding import lost
 from spec.certification.judging.drawing import drawn
-from spec.certification.judging.judging import Finding, differentiates, scope_for
+from spec.certification.judging.judging import Finding, scope_for
 from spec.certification.settings import Profile
 from spec.certification.target.probing import always
 from spec.clause import Clause
@@ -97,7 +98,7 @@ def apart(
         return finding
     if profile.name == "quick" and dtypes[there.chance % len(dtypes)] != dtype:
         return finding
-    applying = {number: x for number, x in clauses.items() if applies(x, subject)}
+    applying = {number: x for number, x in clauses.items() if not lost(x, subject.answers, subject)}
     with there.program() as program, np.errstate(all="ignore"):
         try:
             found = Apart(subject, applying, EFFORT[profile.name], there, program).differs()
@@ -107,13 +108,6 @@ def apart(
     if found is None:
         return finding
     return replace(finding, violation=Violation(found.message), problem=found.problem)
-
-
-def applies(clause: Clause, subject: Subject) -> bool:
-    """Whether a subject supports all that a clause needs."""
-    backward = differentiates(clause)
-    lost = (clause.needs & subject.answers) - subject.differentiates if backward else False
-    return clause.binds(subject) and not lost
 
 
 class Apart:

@@ -27,14 +27,21 @@ def unbound(
     if dtype == "float64" and IN_SINGLE in probed.notes and clause.number != known:
         return unrun(clause, dtype, "refused", IN_SINGLE)  # the definition says it once
     implementation = probed.by_dtype[dtype]
-    lost = clause.needs - implementation.offers
-    if differentiates(clause):
-        lost |= (clause.needs & raw.answers) - implementation.differentiates
-    if not lost:
+    left = lost(clause, raw.answers, implementation)
+    if not left:
         return None
     refused = {refusal.what for refusal in probed.refusals if refusal.dtype == dtype}
-    absent = lost <= {*raw.offering} and not refused & lost
-    return unrun(clause, dtype, "not offered" if absent else "refused", _listed(lost))
+    absent = left <= {*raw.offering} and not refused & left
+    return unrun(clause, dtype, "not offered" if absent else "refused", _listed(left))
+
+
+def lost(clause: Clause, answers: frozenset[str], subject: Subject) -> frozenset[str]:
+    """The capabilities that a clause needs and a subject lacks, with gradients if it needs them.
+
+    answers: the kinds of problems whose gradients are needed as well.
+    """
+    backward = clause.needs & answers if differentiates(clause) else frozenset[str]()
+    return (clause.needs - subject.offers) | (backward - subject.differentiates)
 
 
 def _listed(capabilities: frozenset[str]) -> str:

