@@ -12,6 +12,13 @@ class Home(Protocol):
     def source(self) -> str:
         """The file of the target and its first line."""
 
+    @property
+    def root(self) -> Any:
+        """The target, as it is seen here."""
+
+    def fresh(self) -> Any:
+        """The target in a new process, in which nobody has called it yet."""
+
     def counts(self) -> Mapping[str, Any]:
         """The counts of what was compiled there (`spec.runner.compiled`)."""
 

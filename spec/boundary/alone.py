@@ -11,8 +11,10 @@ import json
 import math
 import os
 import secrets
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,13 +52,25 @@ class Other:
 
 
 class Alone:
-    """The program that calls a target, and the questions to it. library: of its arrays."""
+    """The program that calls a target, and the questions to it. ended: it answers no more."""
 
     def __init__(self, zygote: Zygote, of: tuple[str, str], told: Mapping[str, Any]) -> None:
-        self.ends, asked, answers = zygote.alone(secrets.choice(NAMES), of)
+        self.ends, asked, answers = zygote.alone(secrets.choice(NAMES), of, told["paths"])
         self.asked, self.answers = os.fdopen(asked, "wb"), os.fdopen(answers, "rb")
-        self.tapes, self.calls, self.times = 0, 0, 0
+        self.tapes, self.calls, self.times, self.ended = 0, 0, 0, False
         self._send(told, ())
+
+    @staticmethod
+    def of(zygote: Zygote, target: str, folder: str, library: str, device: str) -> Alone:
+        """A program that has begun to import a library, and then a target, which is in a folder."""
+        place, _, name = target.rpartition(":")
+        is_file = place.endswith(".py")
+        path = Path(folder, place).resolve()
+        told: dict[str, Any] = {"name": name, "module": path.stem if is_file else place}
+        told["file"] = str(path) if is_file else ""
+        told["folder"] = str(path.parent) if is_file else folder
+        told |= {"library": library, "device": device, "paths": [x for x in sys.path if x]}
+        return Alone(zygote, (target, folder), told)
 
     def called(self, path: Sequence[str], places: Any, words: Any, mode: Mapping[str, Any]) -> Any:
         """The result of the target, or of one of its attributes. Raises what it raised."""
@@ -134,6 +148,7 @@ class Alone:
     def _heard(self) -> Mapping[str, Any]:
         line = self.answers.readline(LONGEST)
         if not line:
+            self.ended = True
             return {"no": ENDED, "changed": []}
         try:
             found = json.loads(line)

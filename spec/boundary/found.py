@@ -53,11 +53,12 @@ def far(target: str) -> Any:
     match text(told["kind"]):
         case "class":
             made = of_class(home, ROOT, told)
-            made.target = target
+            made.target, home.root = target, made
             return made
         case "callable":
             found = Far(home, ROOT, text(told["type"]), lambda: ROOT, told)
             found.target = target if ":" in target else f"{target}:{found.__name__}"
             found.path = () if _as_it_is(target, folder) else None
+            home.root = found
             return found
     raise Unsuitable(f"{target} is of type {text(told['type'])}, not a function or a class")

@@ -8,7 +8,6 @@ import sys
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spec.backends.library import WARNINGS
@@ -58,9 +57,10 @@ class Home:
     copies: whether the library has copies of the judge's arrays, into which a target may write.
     alone: the program that answers calls now, in the place of a runner. chance: a number that no
     target knows, the same in all processes that judge it. ahead: a program, with the library of its
-    arrays, and a handle: the process that reads a byte there first has the program.
-    made: an object of a runner as one here, by its number, its type, its kind (`runner.find`), and
-    how another runner has it.
+    arrays, and a handle: the process that reads a byte there first has the program. kept: the last
+    program of this process, and the library of its arrays.
+    root: the target, as it is here. made: an object of a runner as one here, by its number, its
+    type, its kind (`runner.find`), and how another runner has it.
     """
 
     def __init__(self, zygote: Zygote, target: str, folder: str) -> None:
@@ -69,9 +69,11 @@ class Home:
         self.chosen: tuple[str, str] | None = None
         self.running, self.recording, self.copies = "float64", False, False
         self.made: Callable[..., Any] = lambda *_: None
+        self.root: Any = None
         self.alone: Alone | None = None
         self.chance, self.said = secrets.randbits(64), False
         self.ahead: tuple[tuple[str, str] | None, Alone | None, int] = None, None, 0
+        self.kept: tuple[tuple[str, str], Alone] | None = None
         homes.add(self)
 
     def connection(self) -> Connection:
@@ -83,6 +85,13 @@ class Home:
             if self.chosen is not None:
                 self.choose(*self.chosen)
         return self.here
+
+    def fresh(self) -> Any:
+        """The target in a new runner, which nobody has called yet."""
+        if self.here is not None:
+            self.here.talk.close()
+            self.here = None
+        return self.root
 
     def begin(self) -> Connection:
         """The runner for a call: now and then a new one, if nothing of the last is needed."""
@@ -151,13 +160,10 @@ class Home:
 
     def counts(self) -> Mapping[str, Any]:
         """The counts of what was compiled in the runner."""
-        here = self.connection()
-        if here.counted is None:  # nothing was called since it was asked for
-            told = fields(self.ask("counts"), {"programs", "of_jax", "any", "not_compiled"})
-            numbers = {x: whole(told[x], 0, LARGEST) for x in ("programs", "of_jax")}
-            reasons = [text(x) for x in several(told["not_compiled"], 0)]
-            here.counted = {**numbers, "any": told["any"] is True, "not_compiled": reasons}
-        return here.counted
+        told = fields(self.connection().counted, {"programs", "of_jax", "any", "not_compiled"})
+        numbers = {x: whole(told[x], 0, LARGEST) for x in ("programs", "of_jax")}
+        reasons = [text(x) for x in several(told["not_compiled"], 0)]
+        return {**numbers, "any": told["any"] is True, "not_compiled": reasons}
 
     def pulled(self, outs: Sequence[Answer], douts: Sequence[Placed]) -> list[Any]:
         """The gradients of a recorded call, of which these are results."""
@@ -190,26 +196,26 @@ class Home:
 
     @contextmanager
     def program(self) -> Iterator[Alone]:
-        """A program of its own that calls the target, for some time."""
+        """A program of its own that calls the target: the last one, unless it has ended."""
         assert self.chosen is not None
-        chosen, ahead, claim = self.ahead
-        free = chosen == self.chosen and os.read(claim, 1)
-        found = ahead if free and ahead is not None else self._alone(*self.chosen)
+        chosen, found = self.kept or (self.chosen, self._free())
+        if found is None or found.ended or chosen != self.chosen:
+            found = self._alone(*self.chosen)
+        self.kept = self.chosen, found
         try:
             yield found
-        finally:
+        except BaseException:
             found.close()
+            self.kept = None
+            raise
+
+    def _free(self) -> Alone | None:
+        """The program that was started early, if no other process has it."""
+        chosen, ahead, claim = self.ahead
+        return ahead if chosen == self.chosen and os.read(claim, 1) else None
 
     def _alone(self, library: str, device: str) -> Alone:
-        place, _, name = self.target.rpartition(":")
-        is_file = place.endswith(".py")
-        path = Path(self.folder, place).resolve()
-        told: dict[str, Any] = {"name": name, "module": path.stem if is_file else place}
-        told["file"] = str(path) if is_file else ""
-        told["folder"] = str(path.parent) if is_file else self.folder
-        paths = [path for path in sys.path if path]
-        told |= {"library": library, "device": device, "paths": paths}
-        return Alone(self.zygote, (self.target, self.folder), told)
+        return Alone.of(self.zygote, self.target, self.folder, library, device)
 
     @contextmanager
     def asking(self, program: Alone) -> Iterator[None]:

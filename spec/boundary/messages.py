@@ -18,6 +18,7 @@ from spec.runner.memory import FORMATS, ROOM, SIZE
 from spec.runner.objects import FAR
 from spec.subject import NoGradient, Over
 
+WALLED = "; a target reads and writes only its own folders, but with --isolation fork"
 DEEPEST, LONGEST, AXES, LARGEST = 8, 10_000, 16, 2**40
 TRUTHS = (type(None), bool)
 CODES = 256
@@ -43,7 +44,7 @@ def parsed(said: bytes, number: str) -> Mapping[str, Any]:
         if type(found["died"]) is not int or found["died"] not in FATES:
             raise Interfered("said that it ended as no process does")
         return found
-    if found.get("n") != number or found.keys() not in ({"n", "ok"}, {"n", "no"}):
+    if found.get("n") != number or found.keys() - {"counts"} not in ({"n", "ok"}, {"n", "no"}):
         raise Interfered("sent an answer that nobody asked for")
     return found
 
@@ -190,6 +191,10 @@ def plain(x: Any, held: Callable[[str, Any], Any] = nothing, depth: int = 0) -> 
     raise Interfered("sent an answer of another form")
 
 
+class Absent(Unsuitable):
+    """Something is not where a target's runner looked for it; the message says what."""
+
+
 class FarError(Exception):
     """An exception that a target raised in its runner."""
 
@@ -198,12 +203,15 @@ def raised(no: Any) -> Exception:
     """The exception that stands for one of a target, of a type of the same name."""
     told = fields(no, {"type", "line", "kind", "missing"})
     name, line = text(told["type"]), text(told["line"])
-    ours: Mapping[Any, type[Exception]] = {"NoGradient": NoGradient, "Absent": Unsuitable}
+    ours: Mapping[Any, type[Exception]] = {"NoGradient": NoGradient, "Absent": Absent}
     of = text(told["kind"])
     if of in ours:
         return ours[of](line)
     if of == name == "AttributeError":
         return AttributeError(line)
+    if of == name == "ModuleNotFoundError":
+        return ModuleNotFoundError(line, name=text(told["missing"] or ""))
+    line += WALLED if name == "PermissionError" else ""
     lacks = of == "NotImplementedError"
     bases = (FarError, NotImplementedError) if lacks else (FarError,)
     kind: Any = type(name if NAME.fullmatch(name) else "Exception", bases, {})

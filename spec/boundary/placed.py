@@ -91,11 +91,18 @@ class Placed:
         assert self.here is not None
         self.here.block[self.at : self.at + len(raw)] = raw
 
-    def __setitem__(self, everything: Any, value: float) -> None:
-        """Write one number into the whole buffer, as a caller may after a call."""
+    def tobytes(self) -> bytes:
+        """The bytes of the buffer as it is now."""
+        return self.now().tobytes()
+
+    def __setitem__(self, everything: Any, value: float | Placed) -> None:
+        """Write one number, or what another has, into the buffer, as a caller may after a call."""
         assert everything is ...
         assert self.here is not None
-        self.raw = encoded(np.full(self.raw.size, value), self.dtype)
+        if isinstance(value, Placed):
+            self.raw = value.now()
+        else:
+            self.raw = encoded(np.full(self.raw.size, value), self.dtype)
         self.here.block[self.at : self.at + self.raw.nbytes] = self.raw.tobytes()
 
     def __deepcopy__(self, memo: Any) -> Placed:

@@ -22,6 +22,12 @@ class Format:
 
     name: str
 
+    def written(self, library: str) -> str:
+        """The format as source text."""
+        if library == "numpy":
+            return f"np.dtype({self.name!r})"
+        return f"{'jnp' if library == 'jax' else library}.{self.name}"
+
 
 def value(x: Any, sent: Callable[[Any], Any]) -> Any:
     """A value that is no array, as it is written in a message. sent: writes what it holds."""

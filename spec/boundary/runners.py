@@ -16,7 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,9 +30,10 @@ START = Path(__file__).resolve().parents[1] / "runner" / "start.py"
 # Of the environment: where libraries are found, and how they use processors and devices.
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
 BEGIN = ("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH", "TRITON_", "JAX_", "XLA_")
-CACHE = "JAX_COMPILATION_CACHE_DIR"  # which no runner may write to
+CACHE = "JAX_COMPILATION_CACHE_DIR"  # of other programs, to which no runner may write
 BARE = "ATTENTION_SPEC_BARE"  # for tests: runners as where there is no Landlock
 SEALED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+ALL = 64  # of so many looks at the places that were left lately, one is at all places
 CALLS = 4000  # of a runner, on average, before another one takes its place
 Form = tuple[str, int, tuple[int, ...], tuple[int, ...] | None, int]  # dtype, count, shape, strides
 
@@ -85,14 +86,16 @@ class Zygote:
         os.close(block)
         return found
 
-    def alone(self, name: str, target: tuple[str, str]) -> tuple[socket.socket, int, int]:
+    def alone(
+        self, name: str, target: tuple[str, str], paths: Sequence[str]
+    ) -> tuple[socket.socket, int, int]:
         """A program of its own for a target, and its folder: what ends it, its input, its output.
 
-        name: of its script.
+        name: of its script. paths: other folders of modules.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         (asked, ask), (answers, answer) = os.pipe(), os.pipe()
-        self._copy(theirs, asked, answer, name=name, alone=target)
+        self._copy(theirs, asked, answer, name=name, alone=target, paths=[*paths])
         os.close(asked)
         os.close(answer)
         return ours, ask, answers
@@ -129,9 +132,10 @@ class Connection:
     spare: places of arrays that nobody here refers to any more. They are refilled, so that a target
     is given the same object again, as by a caller who fills a buffer in place; what it remembers by
     the identity of an array is then wrong. Each comes with the bytes that it was left with; late:
-    whether others were found there. refills: whether an array of the library can be. calls, most:
+    whether others were found there; unseen: those that nobody has looked at since, by their number.
+    sweeps: how often somebody looked. refills: whether an array of the library can be. calls, most:
     how many there were, and how many there will be, as nobody knows beforehand. pinned: objects of
-    the runner that no other one has. counted: of what was compiled, until a question.
+    the runner that no other one has. counted: the last counts of what was compiled.
     """
 
     def __init__(self, talk: socket.socket, block: mmap.mmap) -> None:
@@ -141,14 +145,15 @@ class Connection:
         self.free: list[int] = []
         self.at, self.live, self.refills = 0, 0, False
         self.calls, self.most, self.pinned = 0, secrets.randbelow(2 * CALLS) + 1, 0
-        self.counted: Mapping[str, Any] | None = None
+        self.counted: Any = None
         self.gaps: dict[int, list[int]] = {}
         self.spare: dict[Form, list[tuple[Spot, bytes]]] = {}
-        self.late = False
+        self.unseen: dict[int, tuple[Spot, bytes]] = {}
+        self.late, self.sweeps = False, 0
 
     def ask(self, do: str, **told: Any) -> Any:
         """The answer to a question. Raises what the target raised; Interfered."""
-        number, self.counted = secrets.token_hex(8), None
+        number = secrets.token_hex(8)
         message = {"n": number, "do": do, **told}
         message |= {"new": self.new} if self.new else {}
         message |= {"free": self.free} if self.free else {}
@@ -164,6 +169,7 @@ class Connection:
         found = parsed(said, number)
         if "died" in found:
             _like(found["died"])
+        self.counted = found.get("counts", self.counted)
         return found
 
     def spot(self, form: Form, size: int) -> Spot:
@@ -184,8 +190,9 @@ class Connection:
         """Give a place back. The next array of its form is the same object, with other numbers."""
         self.live -= 1
         if self.refills and spot.form[0] != "int64":
-            left = self.spare.setdefault(spot.form, [])
-            left.append((spot, self.block[spot.at : spot.at + spot.size]))
+            left = spot, self.block[spot.at : spot.at + spot.size]
+            self.spare.setdefault(spot.form, []).append(left)
+            self.unseen[spot.id] = left
         else:
             self._free(spot)
 
@@ -196,13 +203,18 @@ class Connection:
         self.spare.clear()
 
     def swept(self) -> bool:
-        """Whether a place was written after it was left."""
-        for each in (x for spare in self.spare.values() for x in spare):
+        """Whether a place was written after it was left: of those left lately, now and then any."""
+        self.sweeps += 1
+        seen = [*self.unseen.values()]
+        if self.sweeps % ALL == 0:
+            seen = [x for spare in self.spare.values() for x in spare]
+        for each in seen:
             self._untouched(*each)
         return self.late
 
     def _untouched(self, spot: Spot, left: bytes) -> Spot:
         """A place, after a look whether it is as it was left."""
+        self.unseen.pop(spot.id, None)
         self.late |= self.block[spot.at : spot.at + spot.size] != left
         return spot
 

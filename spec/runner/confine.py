@@ -1,6 +1,7 @@
 """The confinement of a runner, from the moment before it imports the target.
 
-Everywhere: it has a folder of its own for temporary files, and limits. Where the system has
+Everywhere: it has a folder of its own for temporary files, one for compiled programs that it shares
+with other runners of the target, and limits. Where the system has
 Landlock (`landlock`), it reads what a target needs (`readable`), writes in its own folder, and
 reaches no other process and no network.
 
@@ -21,7 +22,11 @@ from .readable import allowed
 GIGA = 1 << 30
 FILES, TASKS = 4096, 1024
 HOMES = ("HOME", "TMPDIR", "XDG_CACHE_HOME")
-CACHES = ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH", "NUMBA_CACHE_DIR")
+OF_JAX = "JAX_COMPILATION_CACHE_DIR"  # which JAX reads as it is imported
+CACHES = (
+    *("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH", "NUMBA_CACHE_DIR"),
+    OF_JAX,
+)
 GROUPS = Path("/sys/fs/cgroup")
 
 
@@ -31,19 +36,27 @@ def confined(bare: bool = False) -> str:
     return f"process, landlock {known}" if known else "process"
 
 
-def confine(own: str, bare: bool, target: str, folder: str) -> None:
-    """Forbid this process what no target needs. own: its folder. Raises OSError."""
+def confine(own: str, programs: str, bare: bool, target: str, folder: str) -> None:
+    """Forbid this process what no target needs. own: its folder; programs: that for compiled ones.
+
+    Raises OSError.
+    """
     os.environ.update(dict.fromkeys(HOMES, own))
-    os.environ.update({name: f"{own}/{name.lower()}" for name in CACHES})
+    os.environ.update({name: cache(programs, name) for name in CACHES})
     tempfile.tempdir = own
     _limit()
     landlock.no_new_privileges()
     known = 0 if bare else landlock.version()
     if known:
-        paths = [*allowed(target, folder, own)]
+        paths = [*allowed(target, folder, own, programs)]
         landlock.drop()
         landlock.restrict(known, paths)
         landlock.refuse(known)
+
+
+def cache(programs: str, name: str) -> str:
+    """The folder of a cache that an environment variable names."""
+    return f"{programs}/{name.lower()}"
 
 
 def _limit() -> None:

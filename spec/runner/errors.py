@@ -35,6 +35,7 @@ def refusal(error: BaseException) -> dict[str, Any]:
     if isinstance(error, Ended):
         error.likewise()
     if lost(error):
+        print(f"DeviceLost: {error}".splitlines()[0], file=sys.stderr, flush=True)
         os._exit(1)
     line = (str(error).splitlines() or [""])[0][:LINE]
     kinds = (NotImplementedError, NoGradient, Absent, AttributeError, ModuleNotFoundError)
@@ -53,3 +54,14 @@ def lost(error: BaseException) -> bool:
     except Exception:
         return True
     return False
+
+
+def in_a_line(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    line: str | None = None,  # noqa: ARG001 - Python passes it
+) -> str:
+    """A warning as one line, without the line of code."""
+    return f"{filename}:{lineno}: {category.__name__}: {message}\n"

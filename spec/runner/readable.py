@@ -34,12 +34,12 @@ SPECIFICATION = Path(__file__).resolve().parents[1]
 PYTHON = os.path.realpath(sys.prefix)  # also where it lies in the .tox of the specification
 
 
-def allowed(target: str, folder: str, own: str) -> Iterator[Allowed]:
-    """The paths that a runner may open, and how. own: the folder that it may write in."""
+def allowed(target: str, folder: str, *own: str) -> Iterator[Allowed]:
+    """The paths that a runner may open, and how. own: the folders that it may write in."""
     yield from common()
     for place in (*sys.path, *_places(target, folder)):
         yield from _opened(os.path.realpath(place), _hidden())
-    yield own, ALL
+    yield from ((place, ALL) for place in dict.fromkeys(own))
 
 
 @cache

@@ -18,7 +18,7 @@ from typing import Any
 
 from .arrays import library
 from .compiled import counts
-from .errors import refusal
+from .errors import in_a_line, refusal
 from .find import described, found, names_of
 from .gpu import at_work
 from .inference import NAMES as LIBRARIES
@@ -38,14 +38,15 @@ def serve(talk: socket.socket, handle: int, prints: int, confine: Confine) -> No
     os.dup2(nothing, 0)
     os.dup2(prints, 1)
     os.dup2(prints, 2)
+    warnings.formatwarning = in_a_line
     runner = Runner(Objects(mapped(handle)), confine)
     for one in (nothing, prints, handle):
         os.close(one)
     with talk, suppress(ConnectionError):
         while said := talk.recv(LONGEST):
             told = json.loads(said)
-            answer = runner.answer(told)
-            talk.send(json.dumps({"n": told["n"], **answer}).encode())
+            answer = {"n": told["n"], **runner.answer(told), **runner.news()}
+            talk.send(json.dumps(answer).encode())
 
 
 class Runner:
@@ -54,6 +55,7 @@ class Runner:
     def __init__(self, objects: Objects, confine: Confine) -> None:
         self.objects, self.confine = objects, confine
         self.calls: set[str] = set()  # the library's functions for attention, of the first calls
+        self.counted: Mapping[str, Any] = {}
 
     def answer(self, told: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to a message, or the exception that was raised."""
@@ -65,6 +67,14 @@ class Runner:
             return {"ok": DOES[told["do"]](self, told)}
         except BaseException as error:
             return {"no": refusal(error)}
+
+    def news(self) -> dict[str, Any]:
+        """The counts of what was compiled so far, where they have changed."""
+        found = counts()
+        if found == self.counted:
+            return {}
+        self.counted = found
+        return {"counts": found}
 
     def start(self, told: Mapping[str, Any]) -> Any:
         """Import the target; it is the object 0."""
@@ -137,7 +147,8 @@ class Runner:
         if "tape" in given:
             given["leaves"] = objects.known[given.pop("tape")]
         with self.mode(told):
-            return objects.written(done(objects.library.name, told["how"], given))
+            library = "" if objects.library is None else objects.library.name
+            return objects.written(done(library, told["how"], given))
 
     def evaluate(self, told: Mapping[str, Any]) -> Any:
         """The value of an expression of a description, among the names of the target's module."""
@@ -182,10 +193,6 @@ class Runner:
         objects = self.objects
         return objects.written(objects.library.compiled(objects.known[told["of"]], told["way"]))
 
-    def counts(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
-        """The counts of what was compiled so far."""
-        return counts()
-
     def loaded(self, told: Mapping[str, Any]) -> Any:  # noqa: ARG002 - as all have it
         """The array libraries, the target's packages, files and calls of a library, the GPU."""
         names = [name for name in LIBRARIES if name in sys.modules]
@@ -218,7 +225,6 @@ DOES: Mapping[str, Callable[[Runner, Mapping[str, Any]], Any]] = {
     "names": Runner.names,
     "ways": Runner.ways,
     "compile": Runner.compile,
-    "counts": Runner.counts,
     "loaded": Runner.loaded,
     "chance": Runner.chance,
     "layer": Runner.layer,

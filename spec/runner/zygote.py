@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from . import landlock
 from .alone import TEXT
-from .confine import FILES, confine
+from .confine import FILES, OF_JAX, cache, confine
 from .origin import INSTALLED
 from .readable import common
 from .serve import serve
@@ -39,6 +39,9 @@ from .serve import serve
 LINE = 1 << 16
 SWEEPING = 5.0  # seconds
 SILENT = ("KINETO_LOG_LEVEL", "99")  # else torch says that calls are watched (`for_torch`)
+KEPT_ALWAYS = tuple(  # by JAX, of whatever size and however soon it was compiled
+    (f"JAX_PERSISTENT_CACHE_MIN_{what}", "-1") for what in ("ENTRY_SIZE_BYTES", "COMPILE_TIME_SECS")
+)
 LATER: Mapping[str, Sequence[str]] = {
     "numpy": ("numpy.random",),
     "torch": ("torch.fx.experimental.symbolic_shapes", "attention_runner.arrays.for_torch"),
@@ -51,11 +54,16 @@ GONE = select.POLLHUP | select.POLLERR
 def main(control: int, libraries: Sequence[str]) -> None:
     """Serve requests until the control socket is closed; then end every copy."""
     orders = socket.socket(fileno=control)
-    os.environ.setdefault(*SILENT)
+    for number in (signal.SIGINT, signal.SIGTERM):  # whom a person stops is the judge
+        signal.signal(number, lambda *_: None)  # what a target starts hears them, and can be ended
+    programs = tempfile.mkdtemp(prefix="programs-")
+    os.environ[OF_JAX] = cache(programs, OF_JAX)
+    for name, value in (SILENT, *KEPT_ALWAYS):
+        os.environ.setdefault(name, value)
     landlock.adopt()
     imported(libraries)
     common()
-    Zygote(orders, libraries).run()
+    Zygote(orders, libraries, programs).run()
 
 
 def imported(names: Sequence[str]) -> None:
@@ -94,10 +102,12 @@ class Zygote:
     """The copies that live, and the folders that are being removed.
 
     libraries: those that have been imported, until what they import later has been as well.
+    programs: the folder of compiled programs, which copies share.
     """
 
-    def __init__(self, orders: socket.socket, libraries: Sequence[str]) -> None:
+    def __init__(self, orders: socket.socket, libraries: Sequence[str], programs: str) -> None:
         self.orders, self.libraries, self.poll = orders, libraries, select.poll()
+        self.programs = programs
         self.poll.register(orders, select.POLLIN)
         self.copies: dict[int, Copy] = {}  # by each of their handles
         self.removals: list[subprocess.Popen[bytes]] = []
@@ -134,8 +144,11 @@ class Zygote:
                 copy.judge.close()
                 os.close(copy.handle)
             os.setsid()
-            confined = partial(confine, own, order["bare"])
+            # A program of its own must not run what a runner may have put there.
+            programs = own if "alone" in order else self.programs
+            confined = partial(confine, own, programs, order["bare"])
             if "alone" in order:
+                sys.path += order["paths"]  # which it may read, though another program begins
                 become(f"{own}/{order['name']}", partial(confined, *order["alone"]), block, prints)
             serve(socket.socket(fileno=talk), block, prints, confined)
             os._exit(0)
@@ -191,6 +204,7 @@ class Zygote:
     def _end(self) -> NoReturn:
         for copy in {*self.copies.values()}:
             self._over(copy.handle, 0)
+        self._remove(self.programs)
         for one in self.removals:
             one.wait()
         sys.exit()

@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec.backends.memory import Laid
 from spec.boundary.alone import Alone
 from spec.boundary.found import far
 from spec.boundary.messages import FarError, Interfered
 from spec.boundary.placed import Beyond
 from spec.runner.zygote import children
+from tests.boundary.living import SHAPE, arrays_of, ended
 from tests.shell import FEW, run
 
-SHAPE = (1, 1, 2, 2)
 TARGET = """
 import os
 import sys
@@ -79,16 +78,14 @@ def called(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         homes.append(target._home)
         for each in path:
             target = getattr(target, each)
-        numbers = [np.full(SHAPE, x, np.float32) for x in (1, 2, 3)]
-        arrays = [library.put(Laid(x.reshape(-1), SHAPE), "float32")[1] for x in numbers]
+        arrays = arrays_of(library)
         with homes[-1].program() as program, homes[-1].asking(program):
             outs = target(*arrays), target(*arrays)
         return *outs, arrays
 
     yield call
     for home in homes:
-        home.here.talk.close()
-        home.zygote.end()
+        ended(home)
 
 
 def test_its_answers_are_those_of_a_runner(called: Any) -> None:
@@ -145,7 +142,7 @@ class Pipes:
 
 
 def heard(said: bytes) -> Any:
-    with closing(Alone(Pipes(said), ("", ""), {})) as program:  # type: ignore[arg-type]
+    with closing(Alone(Pipes(said), ("", ""), {"paths": []})) as program:  # type: ignore[arg-type]
         return program.called((), (), {}, {"running": "float32"})
 
 

@@ -112,7 +112,7 @@ def test_the_description_of_a_class(x):
 def home_that_hears(answer):
     """A home whose runner gives one answer to all questions."""
     home = Home(SimpleNamespace(), "mine.py:attend", ".")
-    here = SimpleNamespace(pinned=0, free=[], calls=0, block=bytearray(0), counted=None)
+    here = SimpleNamespace(pinned=0, free=[], calls=0, block=bytearray(0), counted=answer)
     home.connection = home.begin = lambda: here
     home.ask = lambda *_, **__: answer
     home.made = lambda home, number, kind, _, again: Thing(home, number, kind, again)

@@ -101,14 +101,3 @@ class Reader:
 def counted(lines: int, which: str = "") -> str:
     """The number of lines, in words."""
     return f"{lines} {which}line{'s' * (lines != 1)}"
-
-
-def in_a_line(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    line: str | None = None,  # noqa: ARG001 - Python passes it
-) -> str:
-    """A warning as one line, without the line of code."""
-    return f"{filename}:{lineno}: {category.__name__}: {message}\n"

@@ -27,7 +27,7 @@ from spec.boundary.placed import Beyond
 from spec.certification.judging.binding import lost
 from spec.certification.judging.drawing import drawn
 from spec.certification.judging.judging import Finding, scope_for
-from spec.certification.settings import Profile
+from spec.certification.profiles import Profile
 from spec.certification.target.probing import always
 from spec.clause import Clause
 from spec.comparison import Violation
@@ -200,7 +200,9 @@ class Apart:
     def _refuses(self, count: int) -> Found | None:
         """A kind of problem that is refused now, and was not when the target was probed."""
         for kind, problems in self.kind.kinds(self.dtype).items():
-            if kind in self.subject.answers:
+            # One that is also of another kind may end the process, as it did when it was probed.
+            problems = tuple(x for x in problems if self._is_answered(x))
+            if kind in self.subject.answers and problems:
                 refusal = None
                 with self.there.asking(self.program), suppress(Elsewhere):
                     refusal = always(self.kind, self.subject, self.kind.first, problems)
@@ -208,6 +210,10 @@ class Apart:
                     how = f"{ALONE}, after {count} calls, it refuses what it answered before"
                     return Found(f"{how}: {kind.removeprefix('takes ')}: {refusal}", problems[0])
         return None
+
+    def _is_answered(self, problem: Any) -> bool:
+        """Whether all kinds that a problem is of are answered."""
+        return bool(self.subject.kinds_of(problem) <= self.subject.answers)
 
     def _large(self) -> Found | None:
         """Whether some rows of a problem are wrong that is larger than all others."""

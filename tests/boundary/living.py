@@ -1,0 +1,23 @@
+"""Targets in runners of this process, with arrays for them, and their end."""
+
+from typing import Any
+
+import numpy as np
+
+from spec.backends.memory import Laid
+
+SHAPE = (1, 1, 2, 2)
+
+
+def arrays_of(library: Any) -> list[Any]:
+    numbers = [np.full(SHAPE, x, np.float32) for x in (1, 2, 3)]
+    return [library.put(Laid(x.reshape(-1), SHAPE), "float32")[1] for x in numbers]
+
+
+def ended(home: Any) -> None:
+    """End the program, the runner and the zygote of a target."""
+    if home.kept is not None:
+        home.kept[1].close()
+    if home.here is not None:
+        home.here.talk.close()
+    home.zygote.end()
