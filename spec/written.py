@@ -10,6 +10,7 @@ import sysconfig
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,7 @@ def found_from(place: str) -> list[str]:
         name = place.partition(".")[0]
         top = sys.modules.get(name)
         paths = [*getattr(top, "__path__", ()), getattr(top, "__file__", None)]
+        paths = paths if top is not None else _unloaded(name)
         if not paths[0]:
             return []
         folder = Path(paths[0]).resolve().parent
@@ -154,6 +156,12 @@ def found_from(place: str) -> list[str]:
         if folder in installed():
             return []
     return ["import sys", f"sys.path.insert(0, {str(folder)!r})"]
+
+
+def _unloaded(name: str) -> list[str | None]:
+    """Where a module is that this process has not imported, as a target in another one."""
+    found = PathFinder.find_spec(name, [str(Path.cwd()), *sys.path])
+    return [*((found and found.submodule_search_locations) or ()), found and found.origin]
 
 
 def array_of(library: str, x: Array, dtype: str, device: str = "cpu") -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from spec.backends import sources
 from spec.backends.compiling import compiled
+from spec.backends.elsewhere import home
 from spec.backends.library import Library
 from spec.certification.explaining.tape import Tape
 from spec.certification.explaining.writer import Writer
@@ -64,9 +65,7 @@ class Caller:
 
         The target is fresh if possible; one that was imported by name remembers earlier calls.
         """
-        is_file = ".py:" in self.origin
-        found = (resolved if is_file else named)(self.origin)
-        made: dict[int | None, Any] = {None: self.as_run(found)}
+        made: dict[int | None, Any] = {None: self.as_run(self._fresh())}
         known: dict[int, Any] = {}
         with sources.kept(self.library):
             for place in needed:
@@ -77,3 +76,10 @@ class Caller:
                 yield made[place], given
                 for name, x in call.spoiled.items():
                     given[name][...] = x
+
+    def _fresh(self) -> Any:
+        """The target, in a new process if it lives in one."""
+        there = home()
+        if there is not None:
+            return there.fresh()
+        return (resolved if ".py:" in self.origin else named)(self.origin)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.calling import library_of
+from spec.backends.elsewhere import home
 from spec.backends.library import Library
 from spec.backends.results import WrongDtype, refusing
 from spec.certification.explaining.again import MOST, Caller
@@ -54,7 +55,8 @@ def plain(
     raw: a record of the target, with its place of import. before: a problem that it gets first, if
     any: then the script makes all calls. kills: the call ends its process.
     """
-    target = named(raw.origin)
+    there = home()
+    target = named(raw.origin) if there is None else there.root
     if not callable(target) or (raw.compiled and isinstance(target, type)):
         return []  # nobody but its compiler sees what a compiled object is asked
     asked = replace(request, kind=raw.about, target=raw.origin, compiled=None)

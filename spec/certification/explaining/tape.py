@@ -9,15 +9,17 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from spec.backends import sources
-from spec.runner.inference import PACKAGES
+from spec.boundary.far import Thing
+from spec.certification.explaining.distant import noting, watching
+from spec.certification.explaining.kept import differ, is_mutable, is_object
 
 EMPTY = inspect.Parameter.empty
 CALLED = "__call__"
 SETS = "__setattr__"  # an attribute that is set from outside is written down as a call
-OTHERS = ("builtins", *PACKAGES)  # of their objects nothing is written down
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ class Tape:
 
     def of(self, program: Any, name: str = "") -> Any:
         """The program, with a record of its calls. Raises ValueError if it has no signature."""
+        if isinstance(program, Thing):
+            return noting(program, partial(self._note, None))
         signature = inspect.signature(program)
         if isinstance(program, type):
             return self._making(program, signature)
@@ -151,7 +155,7 @@ class Tape:
         answer = self._instead if self._place == len(self.calls) else answer
         answer = deepcopy(answer) if self._undoing and not is_object(answer) else answer
         self.calls.append(replace(call, answer=answer))
-        arrays = {name: x for name, x in arguments.items() if _is_mutable(x)}
+        arrays = {name: x for name, x in arguments.items() if is_mutable(x)}
         for name in arrays if self._undoing else ():
             arrays[name][...] = given[name]
         self._last = {name: (x, deepcopy(x)) for name, x in arrays.items()}
@@ -166,7 +170,7 @@ class Tape:
 
     def _spoil(self) -> None:
         """Record the contents that were written into the last call's arguments."""
-        found = {name: deepcopy(x) for name, (x, left) in self._last.items() if _differ(x, left)}
+        found = {name: deepcopy(x) for name, (x, left) in self._last.items() if differ(x, left)}
         if found:
             self.calls[-1] = replace(self.calls[-1], spoiled=found)
 
@@ -190,6 +194,8 @@ class Tape:
 
     def _watched(self, kind: type) -> type:
         """A subclass whose public methods, and calls of objects, are recorded."""
+        if issubclass(kind, Thing):
+            return type(kind.__name__, (kind,), watching(kind, self._note))
         names = (x for x in dir(kind) if x == CALLED or not x.startswith("_"))
         names = (x for x in names if inspect.isfunction(_of(kind, x)))
         methods = {name: self._method(name, _of(kind, name)) for name in names}
@@ -211,30 +217,21 @@ class Tape:
         @functools.wraps(function)
         def seen(owner: Any, *places: Any, **words: Any) -> Any:
             method = functools.partial(function, owner)
-            if id(owner) not in self._made:
-                return method(*places, **words)
-            whose, _ = self._made[id(owner)]
-            signature = inspect.signature(method)
             called = "" if name == CALLED else f".{name}"
-            return self._noted(called, whose, signature, method, places, words)
+            return self._note(owner, method, called)(*places, **words)
 
         return seen
 
+    def _note(self, owner: Any, called: Callable[..., Any], name: str) -> Callable[..., Any]:
+        """A function, or a method of an object that some call made, with a record of its calls."""
 
-def is_object(x: Any) -> bool:
-    """Whether the class of an object was written by a person, and can be replaced."""
-    kind = type(x)
-    return kind.__module__.partition(".")[0] not in OTHERS and not issubclass(kind, tuple | list)
+        def seen(*places: Any, **words: Any) -> Any:
+            if owner is not None and id(owner) not in self._made:
+                return called(*places, **words)
+            whose = None if owner is None else self._made[id(owner)][0]
+            return self._noted(name, whose, inspect.signature(called), called, places, words)
 
-
-def _is_mutable(x: Any) -> bool:
-    """Whether something is an array that its owner can write into."""
-    return hasattr(x, "__setitem__") and hasattr(x, "shape")
-
-
-def _differ(x: Any, y: Any) -> bool:
-    """Whether arrays of one shape have different numbers; NaN equals NaN."""
-    return bool(((x != y) & ((x == x) | (y == y))).any())
+        return seen
 
 
 def _of(kind: type, name: str) -> Any:

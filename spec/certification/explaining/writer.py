@@ -13,7 +13,9 @@ from spec.backends import sources
 from spec.backends.calling import BY_PLACE
 from spec.backends.compiling import as_source
 from spec.backends.library import Library, Unsuitable
-from spec.certification.explaining.tape import SETS, Called, is_object
+from spec.boundary.remote import Format
+from spec.certification.explaining.kept import is_object
+from spec.certification.explaining.tape import SETS, Called
 from spec.written import IMPORTS, array_of
 
 IMPORTED = [line.split()[-1] for lines in IMPORTS.values() for line in lines]
@@ -116,6 +118,8 @@ class Writer:
             return f"[{', '.join(map(self._text, x))}]"
         if isinstance(x, Mapping):
             return "{" + ", ".join(f"{name!r}: {self._text(y)}" for name, y in x.items()) + "}"
+        if isinstance(x, Format):
+            return x.written(self.library.name)
         return _option(x) if self.library.dtype_of(x) is None else self._array(x)
 
     def _array(self, x: Any) -> str:
