@@ -122,6 +122,7 @@ def test_a_matrix_that_is_described_the_wrong_way_round_is_a_cause(tmp_path: Pat
     words = written(tmp_path)
     text = (tmp_path / "multiheadattention.toml").read_text()
     (tmp_path / "multiheadattention.toml").write_text(text.replace("W_o (in, out)", "W_o"))
+    words += ("--isolation", "fork")  # in a runner, its script runs the clause
     done = run(*words, "--profile", "quick", "--dtype", "float32", "--clause", "L1", cwd=tmp_path)
     assert done.returncode == 1
     said = " ".join(done.stdout.split())

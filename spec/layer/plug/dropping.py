@@ -11,12 +11,12 @@ import numpy as np
 
 from spec.backends import sources
 from spec.backends.calling import behind
-from spec.backends.library import Elsewhere, Library, Unsuitable
+from spec.backends.library import Library, Unsuitable
 from spec.comparison import Violation
 from spec.kind import Guarded
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.layers import WrappedLayer
-from spec.layer.plug.rates import rates, without
+from spec.layer.plug.rates import rates_of, without
 from spec.layer.plug.trials import core, fitted
 from spec.layer.record import Layer
 from spec.notation import Array
@@ -35,8 +35,7 @@ def steady(record: Layer, guard: Guarded) -> None:
         return
     always = _drops(seen, wrapped.library, problem.but(training=False))
     when = "even in evaluation mode" if always else "in training mode"
-    told = wrapped.of_layers.rates if isinstance(wrapped.build, Elsewhere) else rates
-    found = [f"{name}={rate}" for name, rate in told(wrapped.made(problem))]
+    found = [f"{name}={rate}" for name, rate in rates_of(wrapped, wrapped.made(problem))]
     listed = f" ({', '.join(found)})" if found else ""
     where = "where the object is built" if wrapped.instance is not None else _where(wrapped)
     raise Unsuitable(

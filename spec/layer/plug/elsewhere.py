@@ -7,9 +7,11 @@ from typing import Any
 from spec.backends.library import Library
 from spec.backends.results import WrongArray, words
 from spec.boundary.far import asked, home_of
+from spec.boundary.messages import LARGEST, several, text, whole
 from spec.boundary.remote import recorded
 from spec.comparison import Violation
 from spec.layer.notation import LayerProblem
+from spec.layer.plug.guessing import undescribed
 from spec.layer.plug.numpy import of_backward
 from spec.layer.state import Names
 
@@ -38,11 +40,11 @@ class Layers:
 
     def known(self, wrapped: Any, layer: Any, problem: LayerProblem) -> None:
         """Raises WrongArray: nobody says where its parameters are, neither it nor a description."""
-        del problem
         described = self.library.name == "torch" or not wrapped.told.of_torch
         if not described and not hasattr(layer, "state_dict"):
-            how = "--isolation fork proposes a description"
-            raise WrongArray(f"it has no state_dict; {how} that names its attributes")
+            found = self._done("arrays", layer)
+            shapes = ((text(path), _sizes(shape)) for path, shape in several(found, 0))
+            raise WrongArray(undescribed(wrapped, layer, problem, shapes))
 
     def load(self, layer: Any, state: Mapping[str, Any]) -> None:
         """Give the layer these parameters."""
@@ -88,3 +90,8 @@ class Layers:
     def rates(self, layer: Any) -> list[tuple[str, float]]:
         """The dropout rates of a layer and its parts, by the paths of their attributes."""
         return [(name, rate) for name, rate in self._done("rates", layer)]
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    """A shape in an answer. Raises Interfered."""
+    return tuple(whole(size, 0, LARGEST) for size in several([*shape], 0))

@@ -4,7 +4,7 @@ Nothing is tested by a guess: it is what an error proposes. `looking` adds what 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,6 @@ from spec.layer.plug.options import FLAGS, MASKS, OTHER_MASKS
 from spec.layer.plug.rates import undropped
 from spec.layer.state import APART, TORCH, Names
 
-DEEP = 2  # attributes of attributes
 SHOWN = 10  # parameters in an error
 CALLED = {
     "qkv": "qkv|in_proj|c_attn",
@@ -35,9 +34,14 @@ MEANS = {"seen": "True may attend", "hidden": "True masks out", "added": "added 
 WORD = r"(?:^|[\W_]|(?<=[wb]))(?:{})(?:$|[\W_])"  # w_q, wq, query_weight
 
 
-def undescribed(wrapped: Any, layer: Any, problem: LayerProblem) -> str:
-    """That a layer has no state_dict, and what to write in a description of its attributes."""
-    if lines := _lines(wrapped, layer, problem, _arrays(layer)):
+def undescribed(
+    wrapped: Any, layer: Any, problem: LayerProblem, arrays: Iterable[tuple[str, tuple[int, ...]]]
+) -> str:
+    """That a layer has no state_dict, and what to write in a description of its attributes.
+
+    arrays: the paths of its attributes that are arrays, and their shapes.
+    """
+    if lines := _lines(wrapped, layer, problem, arrays):
         return f"it has no state_dict; {saved(wrapped.build, lines)}"
     how = f"name its attributes under [names] in {(file := _file(wrapped.build))}"
     return f"it has no state_dict; {how}, and add --description {file}"
@@ -114,7 +118,7 @@ def _lines(
     if not {"W_q", "W_k", "W_v"} <= known:
         return []
     call = told(layer.forward if hasattr(layer, "forward") else layer) or {}
-    make = undropped(wrapped.build, layer) if wrapped.instance is None else ""
+    make = undropped(wrapped, layer) if wrapped.instance is None else ""
     written = Description(found, maker(make, wrapped.build), _inputs(call))
     return [
         *[f'make = "{make}"'] * bool(make),
@@ -130,24 +134,6 @@ def _aside(text: str) -> str:
     """A comment on a matrix whose axes its shape does not tell."""
     square = re.fullmatch(r"(W_.) \(in, out\)", text)
     return f'  # for y = x @ W.T: "{square[1]}"' if square else ""
-
-
-def _arrays(
-    owner: Any, before: str = "", deep: int = DEEP
-) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """The paths of the arrays that an object has, and their shapes."""
-    inner = owner if isinstance(owner, Mapping) else getattr(owner, "__dict__", {})
-    for name, x in inner.items():
-        path, several = f"{before}{name}", isinstance(x, list | tuple) and len(x) > 0
-        if isinstance(x, np.ndarray):
-            yield path, x.shape
-        elif several and all(isinstance(each, np.ndarray) for each in x):
-            yield path, (len(x), *x[0].shape)
-        elif several and deep > 1:
-            found = _arrays(x[0], f"{path}.*.", deep - 1)
-            yield from ((there, (len(x), *shape)) for there, shape in found)
-        elif deep > 1:
-            yield from _arrays(x, f"{path}.", deep - 1)
 
 
 def _meant(path: str, axes: int) -> tuple[str, ...]:

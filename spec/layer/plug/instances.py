@@ -45,9 +45,9 @@ def _number(found: Any, name: str) -> int:
 
 def usable(found: Any, sizes: Mapping[str, int]) -> None:
     """Raises Unsuitable: an object without sizes, or one that was built without batch_first."""
-    name = type(found).__name__
+    name = "" if inspect.isclass(found) else class_of(found).__name__
     if not sizes:
-        if not inspect.isclass(found) and hasattr(found, "forward"):
+        if name and hasattr(found, "forward"):
             how = f"give it attributes {WIDTH[0]} and {HEADS[0]}, or name the class {name}"
             raise Unsuitable(f"{name} is an object that does not say its sizes: {how}")
         return

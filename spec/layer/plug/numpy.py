@@ -18,6 +18,7 @@ from spec.layer.plug.guessing import undescribed
 from spec.layer.state import Names
 from spec.runner.layers import for_numpy
 from spec.runner.layers.for_numpy import load as load
+from spec.runner.layers.paths import arrays
 
 Run = Callable[..., Any]  # of the inputs; the output
 
@@ -30,7 +31,7 @@ def made(build: Callable[[], Any], dtype: str, device: str) -> Any:
 def known(wrapped: Any, layer: Any, problem: LayerProblem) -> None:
     """Raises WrongArray: nobody says where its parameters are, neither it nor a description."""
     if wrapped.told.of_torch and not hasattr(layer, "state_dict"):
-        raise WrongArray(undescribed(wrapped, layer, problem))
+        raise WrongArray(undescribed(wrapped, layer, problem, arrays(layer)))
 
 
 def state(layer: Any, names: Names) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from spec.backends.calling import told
+from spec.backends.library import Elsewhere
 from spec.runner.layers.rates import rates as rates
 
 
@@ -16,6 +17,12 @@ def without(build: Callable[..., Any]) -> str:
     return f"{build.__name__}(A, H{words})" if rate else ""
 
 
-def undropped(build: Callable[..., Any], layer: Any) -> str:
+def rates_of(wrapped: Any, layer: Any) -> list[tuple[str, float]]:
+    """The dropout rates of a layer and its parts, wherever it lives."""
+    told = wrapped.of_layers.rates if isinstance(wrapped.build, Elsewhere) else rates
+    return [*told(layer)]
+
+
+def undropped(wrapped: Any, layer: Any) -> str:
     """The `make` that a layer which has dropout on needs; "" if it has none on, or no parameter."""
-    return without(build) if any(rates(layer)) else ""
+    return without(wrapped.build) if rates_of(wrapped, layer) else ""
