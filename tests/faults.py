@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from spec.attention.mistakes.making import at_once
-from spec.certification.settings import PROFILES
+from spec.certification.profiles import PROFILES
 from spec.kinds import KINDS
 from tests.telling import Told, told
 

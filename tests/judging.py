@@ -14,7 +14,7 @@ from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.judging import Finding, judged, scope_for
 from spec.certification.judging.palette import Planner
 from spec.certification.ledger.certificate import Certificate
-from spec.certification.settings import STANDARD, Profile
+from spec.certification.profiles import STANDARD, Profile
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.kinds import kind_of

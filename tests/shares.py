@@ -13,7 +13,8 @@ from spec.certification.judging.cause import Cause
 from spec.certification.judging.drawing import series
 from spec.certification.judging.examiner import Examiner
 from spec.certification.ledger.certificate import Certificate
-from spec.certification.settings import PROFILES, Request
+from spec.certification.profiles import PROFILES
+from spec.certification.settings import Request
 from spec.clause import Clause
 from spec.kind import Kind
 from spec.trial import broken

@@ -36,6 +36,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("spec",),  # the table of contents
     ("spec.kinds",),
     (f"{ENGINE}.starting",),
+    (f"{ENGINE}.profiles",),
     (f"{ENGINE}.settings",),
     (f"{ENGINE}.target",),
     (f"{ENGINE}.explaining",),

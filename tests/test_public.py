@@ -20,8 +20,8 @@ from spec.certification.judging.verdict import OUTCOMES, Counterexample, Verdict
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import FORMAT
 from spec.certification.ledger.reading import read
+from spec.certification.profiles import PROFILES
 from spec.certification.repository import KEYS
-from spec.certification.settings import PROFILES
 from spec.certification.target.probing import Refusal
 from spec.comparison import Compared, Place
 from spec.notation import DTYPES, GRADES

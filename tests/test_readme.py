@@ -9,7 +9,7 @@ from spec import CLAUSES
 from spec.certification.contents import markdown
 from spec.certification.doors import requested
 from spec.certification.judging.examiner import Examiner
-from spec.certification.settings import PROFILES
+from spec.certification.profiles import PROFILES
 from spec.kinds import KINDS
 from tests.bench import figures
 from tests.shell import FEW, certify, run

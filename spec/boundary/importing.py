@@ -9,6 +9,8 @@ from pathlib import Path
 from spec.boundary.languages import file_of
 from spec.runner.inference import NAMES
 
+DEFINED = ast.FunctionDef | ast.ClassDef
+
 
 def libraries(target: str, folder: str) -> list[str]:
     """The array libraries that the file of a target imports."""
@@ -36,18 +38,34 @@ def imported(target: str, folder: str) -> Sequence[str]:
 
 def source(target: str, folder: str) -> str:
     """The file of a target in its folder and the line on which it begins; "" if it is not there."""
-    name = target.rpartition(":")[2]
     if file := file_of(target):
         return _short(file, folder)
-    try:
-        body = ast.parse(_text(target, folder)).body
-    except (SyntaxError, ValueError):
-        return ""
-    kinds = ast.FunctionDef | ast.ClassDef
-    named = (x for x in body if isinstance(x, kinds) and x.name == name.partition(".")[0])
-    lines = (min([x.lineno, *(y.lineno for y in x.decorator_list)]) for x in named)
-    line = next(lines, 0)
+    body, line = _body(target, folder), 0
+    for part in target.rpartition(":")[2].split("."):
+        named = (x for x in body if isinstance(x, DEFINED) and x.name == part)
+        if (one := next(named, None)) is None:
+            break
+        line, body = min([one.lineno, *(x.lineno for x in one.decorator_list)]), one.body
     return f"{_short(_path(target, folder), folder)}:{line}" if line else ""
+
+
+def functions_of(target: str, folder: str) -> list[str]:
+    """The functions and classes of the file of a target, as its text says."""
+    found = (x.name for x in _body(target, folder) if isinstance(x, DEFINED))
+    return [name for name in found if not name.startswith("_")]
+
+
+def names_of(target: str, folder: str) -> list[str]:
+    """The same, and the names that the file imports from others."""
+    found = (x.names for x in _body(target, folder) if isinstance(x, ast.ImportFrom))
+    return functions_of(target, folder) + [x.asname or x.name for names in found for x in names]
+
+
+def _body(target: str, folder: str) -> list[ast.stmt]:
+    try:
+        return ast.parse(_text(target, folder)).body
+    except (SyntaxError, ValueError):
+        return []
 
 
 def _short(file: Path, folder: str) -> str:
@@ -76,4 +94,7 @@ def _text(target: str, folder: str) -> str:
 def _path(target: str, folder: str) -> Path:
     """The path of the file of a target, if it is in its folder."""
     place = target.rpartition(":")[0]
-    return Path(folder, place if place.endswith(".py") else f"{place.replace('.', '/')}.py")
+    if place.endswith(".py"):
+        return Path(folder, place)
+    path = Path(folder, *place.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")

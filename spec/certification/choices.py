@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from spec.backends import NAMES, Unsuitable
 from spec.backends.compiling import WAYS
 from spec.backends.unknown import unknown
-from spec.certification.settings import DIALECTS, ISOLATIONS, LAYOUTS, PROFILES, Request
+from spec.boundary.choosing import NONE
+from spec.certification.profiles import PROFILES
+from spec.certification.settings import DIALECTS, ISOLATIONS, LAYOUTS, Request
 from spec.kinds import KINDS
 from spec.notation import DTYPES
 
@@ -24,6 +26,7 @@ SHARED = (
     "--seed secret needs --isolation process: a target that shares a process with its judge "
     "could read the seed"
 )
+HERE = "--isolation none tests in one process: leave out --jobs, --isolate and --scheduler"
 POSITIVE = ("call_timeout", "diagnosis_timeout")  # seconds
 
 
@@ -46,8 +49,10 @@ def checked(request: Request) -> Request:
     for name, least in AT_LEAST.items():
         if (number := getattr(request, name)) < least:
             raise Unsuitable(f"--{name} {number}: must be at least {least}")
-    if request.secret and request.isolation != "process":
+    if request.secret and not request.apart:
         raise Unsuitable(SHARED)
+    if request.isolation == NONE and (request.jobs > 1 or request.isolate or request.scheduler):
+        raise Unsuitable(HERE)
     for name in POSITIVE:
         if (seconds := getattr(request, name)) is not None and seconds <= 0:
             option = name.replace("_", "-")

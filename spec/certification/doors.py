@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.boundary.choosing import FORK, NONE, PROCESS
 from spec.certification.choices import checked
 from spec.certification.in_process import judged_here
 from spec.certification.isolation.supervisor import Supervisor
@@ -50,7 +51,7 @@ def certify(
     scheduler: str | None = None,
     executor: Executor | None = None,
     isolate: bool = False,
-    isolation: str = "fork",
+    isolation: str | None = None,
     call_timeout: float | None = None,
     diagnosis_timeout: float | None = None,
     where: str = "",
@@ -81,8 +82,9 @@ def certify(
     jobs, isolate, scheduler, executor: test in other processes, several at a time; isolate
     continues after crashes. By default the target is tested in this process, which it can end
     (by `os._exit`); a line on standard error reports that.
-    isolation: "process" puts the target in a process that has nothing of its judge. For this, and
-    for other processes, a target must be a string, or a function or class of a module.
+    isolation: "process" puts the target in a process that has nothing of its judge, "fork" in one
+    that it shares with its judge, "none" in this one. For other processes, a target must be a
+    string, or a function or class of a module.
     where: a condition ("causal and N < M"): test only problems that meet it.
     Raises Unsuitable if the target or an option is unusable.
     """
@@ -90,14 +92,19 @@ def certify(
     del given["executor"]
     request = requested(given.pop("target"), given)
     apart = request.jobs > 1 or request.isolate or request.scheduler or parted(request.target)
-    if apart or request.isolation == "process" or executor is not None:
+    if apart or request.isolation in (PROCESS, FORK) or executor is not None:
         return _by_children(target, request, executor)
     with watched(request.target or "a target"):
         return judged_here(target, request)
 
 
 def supervising(request: Request, executor: Executor | None = None) -> Supervisor:
-    """The supervisor that tests the target of a request in child processes, when run."""
+    """The supervisor that tests the target of a request in child processes, when run.
+
+    Raises Unsuitable: it is to be tested in this one.
+    """
+    if request.isolation == NONE:
+        raise Unsuitable("--isolation none: a target is graded by another process")
     return Supervisor(request, resolved(request.specification), executor)
 
 
@@ -118,7 +125,7 @@ def requested(target: Target, options: Mapping[str, Any]) -> Request:
         fields["dtypes"] = tuple(SHORT.get(word, word) for word in fields["dtypes"])
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
     if parted(name):  # a target in another language has a process of its own
-        fields |= {"isolation": "process"}
+        fields |= {"isolation": PROCESS}
     return checked(Request(target=name, **fields))
 
 

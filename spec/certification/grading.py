@@ -158,7 +158,7 @@ def _graded(
         unsupported=_unsupported(certificate),
         causes=_failures(certificate),
         region=_region(certificate),
-        isolation=known.pop(ISOLATION, request.isolation),
+        isolation=known.pop(ISOLATION),
         seed=Seed(request.seed, request.secret, committed, nonce),
         hashes=_hashes(request.target, folder, survey.loaded),
         calls=tuple(map(_line, survey.calls)),

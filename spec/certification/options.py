@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 
 from spec.backends import NAMES, Unsuitable
 from spec.backends.unknown import hint
-from spec.certification.settings import COMPILING, MULTIPLES, PROFILES, Request
+from spec.certification.profiles import PROFILES
+from spec.certification.settings import COMPILING, MULTIPLES, Request
 from spec.certification.target.declared import declared, pairs
 from spec.kind import never
 from spec.kinds import KINDS
@@ -121,7 +122,10 @@ def add_work_options(parser: argparse.ArgumentParser) -> None:
     add("--call-timeout", type=float, metavar="SECONDS", help=hangs)
     search = "time limit for finding the causes of failures"
     add("--diagnosis-timeout", type=float, metavar="SECONDS", help=search)
-    walls = "fork: the target and the judge share a process; process: they do not"
+    walls = (
+        "process (usual): the target shares no process with its judge; fork: it does; "
+        "none: all is one process, for debuggers"
+    )
     add("--isolation", metavar="HOW", help=walls)
     on = "continue after any number of crashes"
     add("--isolate", action="store_true", default=None, help=on)

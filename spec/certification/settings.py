@@ -1,7 +1,8 @@
-"""The options of a certification: a request, and how thorough each profile is."""
+"""The options of a certification: a request."""
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,10 +10,11 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.backends.unknown import hint, unknown
+from spec.boundary.choosing import FORK, NONE, PROCESS, chosen
+from spec.certification.profiles import PROFILES, Profile
 from spec.certification.starting import COMMAND, NAME
 from spec.clause import Clause
 from spec.kinds import KINDS
-from spec.sizes import Reach
 from spec.subject import Subject
 from spec.version import no_clause
 
@@ -24,66 +26,9 @@ MULTIPLES = {"lengths": "sequence lengths", "widths": "head sizes"}  # may be de
 DIALECTS = tuple(dict.fromkeys(x for kind in KINDS.values() for x in kind.spellings))
 # What says how a target is called.
 HOW = ("kind", "backend", "description", "layout", "api", *MULTIPLES, "device", "compiled")
-ISOLATIONS = ("fork", "process")
+ISOLATIONS = (PROCESS, FORK, NONE)
 LIMITS = ("budget", "call_timeout", "diagnosis_timeout")  # seconds
 STOPS = ("fail_fast", "isolate")  # when a run stops, and whether it goes on after crashes
-
-
-@dataclass(frozen=True)
-class Profile:
-    """How thorough a certification is.
-
-    examples: problems for a clause of effort 1, in one dtype. reduction: seconds for making all
-    counterexamples smaller. patience: seconds after which a call of the target counts as hanging,
-    `COMPILING` times as many if it compiles. diagnosis: seconds for finding causes; drawn: the
-    problems for that in each format. palette, programs: the shapes on which a target that compiles
-    is tested, and the programs that they may cost; further: the share of them for each format after
-    the first.
-    """
-
-    name: Reach
-    examples: int
-    reduction: float
-    patience: float
-    diagnosis: float
-    drawn: int
-    palette: int
-    programs: int
-    further: float = 1.0
-
-
-QUICK = Profile(
-    name="quick",
-    examples=4,
-    reduction=3.0,
-    patience=30.0,
-    diagnosis=60.0,
-    drawn=100,
-    palette=24,
-    programs=80,
-    further=0.5,
-)
-STANDARD = Profile(
-    name="standard",
-    examples=25,
-    reduction=10.0,
-    patience=120.0,
-    diagnosis=180.0,
-    drawn=150,
-    palette=48,
-    programs=340,
-)
-DEEP = Profile(
-    name="deep",
-    examples=250,
-    reduction=60.0,
-    patience=900.0,
-    diagnosis=900.0,
-    drawn=600,
-    palette=96,
-    programs=1200,
-)
-PROFILES: Mapping[str, Profile] = {x.name: x for x in (QUICK, STANDARD, DEEP)}
 
 
 @dataclass(frozen=True)
@@ -99,7 +44,7 @@ class Request:
     deviations: number of a clause -> why it is known to fail.
     call_timeout, diagnosis_timeout: seconds that override `patience` and `diagnosis` of the
     profile. replays: test only these problems, by clause and dtype (`judging.replaying`).
-    isolation: one of `ISOLATIONS`: whether the target shares a process with its judge.
+    isolation: one of `ISOLATIONS`; by default as `spec.boundary.choosing` says.
     secret: whether the judge draws the seed; nonce: a part of its commitment (`judging.edition`).
     The other fields are the options of the command line.
     """
@@ -127,7 +72,7 @@ class Request:
     jobs: int = 1
     scheduler: str | None = None
     isolate: bool = False
-    isolation: str = "fork"
+    isolation: str | None = None
     call_timeout: float | None = None
     diagnosis_timeout: float | None = None
     where: str = ""
@@ -161,6 +106,12 @@ class Request:
         """The options that differ from their defaults, except the target."""
         usual = Request(self.target)
         return {name: x for name, x in vars(self).items() if x != getattr(usual, name)}
+
+    @property
+    def apart(self) -> bool:
+        """Whether the target shares no process with its judge."""
+        how = self.isolation or chosen(self.target, self.device, os.getcwd())
+        return how == PROCESS
 
     @property
     def multiples(self) -> Mapping[str, int]:

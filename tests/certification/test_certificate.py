@@ -14,7 +14,8 @@ from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.judging import scope_for
 from spec.certification.judging.plan import FEW
 from spec.certification.ledger.causes import as_text
-from spec.certification.settings import PROFILES, Request
+from spec.certification.profiles import PROFILES
+from spec.certification.settings import Request
 from tests import targets
 from tests.certification.made import certificate as made
 from tests.certification.made import verdict

@@ -164,7 +164,8 @@ def test_a_file_is_run_once_unless_it_starts_threads(threads, times, tmp_path):
         f"for _ in range({threads}):\n"
         "    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
     )
-    done = run("certify", "mine.py:attend", *FEW, "--clause", "A1,A2", cwd=tmp_path)
+    words = (*FEW, "--clause", "A1,A2", "--isolation", "fork")
+    done = run("certify", "mine.py:attend", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "loaded").read_text() == "." * times
 

@@ -60,6 +60,7 @@ def test_the_file_is_that_which_was_there_before_it_was_imported(tmp_path):
     (file := tmp_path / "mine.py").write_text(REWRITES)
     before = sha256(file)
     words = ("--profile", "quick", "--dtype", "float32", "--clause", "A1", "--json", "x.json")
+    words += ("--isolation", "fork")
     done = run("certify", "mine.py:attend", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert file.read_text() != REWRITES

@@ -14,7 +14,8 @@ from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.judging import scope_for
 from spec.certification.judging.sampled import planned
 from spec.certification.judging.witness import Witness
-from spec.certification.settings import QUICK, Request
+from spec.certification.profiles import QUICK
+from spec.certification.settings import Request
 from spec.certification.target.deviations import Deviations
 from spec.certification.target.probing import Probed
 from spec.kinds import KINDS

@@ -199,7 +199,8 @@ def attend(query, key, value):
 )
 def test_a_target_that_writes_for_its_judge_is_not_certified(source, what, tmp_path):
     (tmp_path / "mine.py").write_text(source.replace("\\\\n", "\\n"))
-    done = run("certify", "mine.py:attend", *FEW, "--json", "x.json", cwd=tmp_path)
+    words = (*FEW, "--isolation", "fork", "--json", "x.json")
+    done = run("certify", "mine.py:attend", *words, cwd=tmp_path)
     assert done.returncode == 3, done.stdout + done.stderr
     first = done.stdout.partition("\n")[0]
     assert first.endswith("attend: incomplete, as the target interfered with its judge")

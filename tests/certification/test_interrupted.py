@@ -26,11 +26,14 @@ def attend(query, key, value):
 """
 
 
+FORK = ("--isolation", "fork")  # for a file that tells of a call
+
+
 @pytest.fixture(params=["right(query"])
 def hanging(tmp_path, request):
     """A run that hangs in a clause, in a session of its own. param: what it returns before."""
     (tmp_path / "mine.py").write_text(HANGS.replace("right(query", request.param))
-    command = [sys.executable, "-m", "spec", "certify", "mine.py:attend", *FEW]
+    command = [sys.executable, "-m", "spec", "certify", "mine.py:attend", *FEW, *FORK]
     process = subprocess.Popen(
         [*command, "--clause", "S1,V2", "--json", "c.json", "--report", "report"],
         cwd=tmp_path,

@@ -12,6 +12,7 @@ from tests.shell import FEW, run
 RIGHT = "import os, signal, sys\nfrom tests.targets import right\n"
 ATTEND = "def attend(query, key, value, attn_mask=None):\n"
 ANSWER = "    return right(query, key, value, attn_mask)\n"
+FORK = ("--isolation", "fork")
 GONE = "class Gone(BaseException):\n    pass\n\n"
 
 
@@ -43,20 +44,22 @@ def test_what_is_raised_in_a_call_refuses(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("before", "inside"),
+    ("before", "inside", "how"),
     [
-        ("sys.stdout.close()\nos.chdir('/')\n", "    os.kill(os.getpid(), signal.SIGINT)\n"),
-        ("sys.stdout = sys.stderr = None\n", "    os.dup2(0, 1), os.dup2(0, 2), os.chdir('/')\n"),
+        ("sys.stdout.close()\nos.chdir('/')\n", "    os.kill(os.getpid(), signal.SIGINT)\n", FORK),
+        ("sys.stdout.close()\nos.chdir('/')\n", "", ()),
+        ("sys.stdout = sys.stderr = None\n", "    os.dup2(0, 1), os.dup2(0, 2)\n", ()),
     ],
 )
-def test_what_is_done_beside_changes_nothing(before, inside, tmp_path):
-    done = judged(tmp_path, RIGHT + before + ATTEND + inside + ANSWER)
+def test_what_is_done_beside_changes_nothing(before, inside, how, tmp_path):
+    done = judged(tmp_path, RIGHT + before + ATTEND + inside + ANSWER, *how)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 def test_who_deletes_himself_is_judged(tmp_path):
     source = f"{RIGHT}os.remove(__file__)\ndel sys.modules[__name__]\n{ATTEND}"
-    done = judged(tmp_path, f"{source}    return 2 * right(query, key, value, attn_mask)\n")
+    source += "    return 2 * right(query, key, value, attn_mask)\n"
+    done = judged(tmp_path, source, *FORK)
     assert done.returncode == 1
     assert re.search(r"the output is wrong in \d+ of \d+ problems\n", done.stdout)
 

@@ -4,7 +4,7 @@ import pytest
 
 from spec.certification.judging.pacing import Work, work
 from spec.certification.judging.palette import Planner
-from spec.certification.settings import QUICK
+from spec.certification.profiles import QUICK
 from spec.kinds import KINDS
 from tests.judging import bound, planner
 from tests.targets.compiling import SECONDS, attend

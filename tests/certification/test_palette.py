@@ -10,7 +10,7 @@ from spec import CLAUSES, about, certify
 from spec.certification.judging.drawing import series
 from spec.certification.judging.given import programs_of, shapes_of
 from spec.certification.judging.judging import scope_for
-from spec.certification.settings import PROFILES
+from spec.certification.profiles import PROFILES
 from spec.choices import Numbered
 from spec.domain import Scope
 from spec.kinds import KINDS
@@ -82,7 +82,7 @@ def test_processes_of_a_run_share_the_programs_of_jax_and_leave_none(tmp_path, m
     text += "    s = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1], dtype=query.dtype)\n"
     text += "    e = np.exp(s - s.max(-1, keepdims=True))\n"
     (tmp_path / "mine.py").write_text(f"{text}    return e / e.sum(-1, keepdims=True) @ value\n")
-    words = ("certify", "mine.py:attend", *shell.FEW, "--clause", "V2,K1")
+    words = ("certify", "mine.py:attend", *shell.FEW, "--clause", "V2,K1", "--isolation", "fork")
     monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
     for place in (None, str(tmp_path / "mine")):
         if place:

@@ -72,7 +72,10 @@ def test_another_run_draws_another_seed(judged, folder):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--seed", "secret"), "--seed secret needs --isolation process: a target that shares"),
+        (
+            ("--seed", "secret", "--isolation", "fork"),
+            "--seed secret needs --isolation process: a target that shares",
+        ),
         (("--seed", "secrt"), "argument --seed: 'secrt' is neither a whole number, nor 'secret'"),
     ],
 )

@@ -21,7 +21,7 @@ from spec import certify
 from spec.backends import Unsuitable
 from spec.certification.diagnosing import memory
 from spec.certification.judging import palette
-from spec.certification.settings import PROFILES, QUICK
+from spec.certification.profiles import PROFILES, QUICK
 from tests.golden.subjects import Golden
 
 HOURS = 36000.0  # seconds

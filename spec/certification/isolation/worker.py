@@ -40,7 +40,6 @@ from spec import rows
 from spec.backends import Unsuitable, likely, prepared
 from spec.backends.elsewhere import home
 from spec.backends.library import WARNINGS
-from spec.boundary.found import far
 from spec.boundary.messages import Interfered
 from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed
 from spec.certification.diagnosing.memory import Alone, nobody
@@ -48,7 +47,6 @@ from spec.certification.diagnosing.raising import Raising
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.copying import as_copies, can_be_copied, printing_to
 from spec.certification.isolation.guard import Crash, Guard
-from spec.certification.isolation.printed import in_a_line
 from spec.certification.isolation.pristine import Pristine
 from spec.certification.isolation.sharing import in_two
 from spec.certification.judging.afresh import afresh
@@ -56,10 +54,11 @@ from spec.certification.judging.cause import Cause
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
-from spec.certification.target.loading import not_imported, resolved
+from spec.certification.target.loading import elsewhere, not_imported, resolved
 from spec.certification.target.ward import Ward
 from spec.kind import Guarded
 from spec.runner.compiled import forget_programs
+from spec.runner.errors import in_a_line
 
 SECOND = 1.0
 BY_LINE = 1  # _IOLBF of stdio.h
@@ -101,7 +100,7 @@ def main() -> None:
     notes, orders = _handles()
     try:
         target = _imported(request)
-        if request.isolation == "fork":
+        if not request.apart:
             prepared(request.backend or likely(target)[0], request.compiled is not None)
         copied = orders is not None and request.device == "cpu" and can_be_copied()
         _tell(told, {"loaded": copied})
@@ -204,7 +203,7 @@ def _imported(request: Request) -> Any:
     """The object that a target names. Raises Unsuitable, whatever the target raises."""
     target = request.target
     try:
-        return far(target) if request.isolation == "process" else resolved(target)
+        return elsewhere(target) if request.apart else resolved(target)
     except (Unsuitable, Interfered):
         raise
     except BaseException as error:  # an interrupt among them: nobody interrupts this process

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from _typeshed.importlib import MetaPathFinderProtocol
 
 ROOT = Path(__file__).resolve().parents[2]
+SHARED = "fork: the target shares processes with its judge"
 ISOLATION = "isolation"  # among the versions of a certificate, as are
 OURS, THEIRS = "specification", "target"  # the hashes
 COMMITMENT, NONCE = "commitment", "nonce"  # of a secret seed
@@ -45,8 +46,7 @@ def whole_edition() -> str:
 
 def identified(request: Request) -> Mapping[str, str]:
     """The hashes, and how the target of a request is kept apart from its judge."""
-    apart = {ISOLATION: isolated()} if request.isolation == "process" else {}
-    return {**hashes(request.target), **apart}
+    return {**hashes(request.target), ISOLATION: isolated() if request.apart else SHARED}
 
 
 def sealed(request: Request) -> tuple[Request, Mapping[str, str]]:

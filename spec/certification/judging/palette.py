@@ -22,7 +22,7 @@ from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.drawing import drawn
 from spec.certification.judging.given import Asked, Calls, Given, Shapes, programs_of
 from spec.certification.judging.judging import scope_for
-from spec.certification.settings import Profile
+from spec.certification.profiles import Profile
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.features import Test

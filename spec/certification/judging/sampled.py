@@ -7,7 +7,7 @@ from typing import Any
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.pacing import Work, work
 from spec.certification.judging.palette import Planner
-from spec.certification.settings import Profile
+from spec.certification.profiles import Profile
 from spec.certification.target.cost import Cost
 from spec.certification.target.probing import Probed
 from spec.clause import Clause

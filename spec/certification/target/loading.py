@@ -5,7 +5,6 @@ The kind is detected from the function's parameters or the class's methods, unle
 states it. A target that cannot be used raises `Unsuitable` with a message of one line.
 """
 
-import ast
 import importlib
 import importlib.util
 import os
@@ -20,18 +19,20 @@ from spec.backends import Unsuitable
 from spec.backends.library import Elsewhere, first_line
 from spec.backends.unknown import hint, installing, unknown
 from spec.boundary.found import far
+from spec.boundary.importing import functions_of, names_of
 from spec.boundary.languages import file_of
+from spec.boundary.messages import Absent
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, INSTALLED, NAME
 from spec.certification.target.declared import check_own, of_itself
 from spec.certification.target.fitting import confirmed, declared, suits, unasked
+from spec.certification.target.naming import NAMED, parts_of
 from spec.certification.target.shipping import adapts
 from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
 from spec.runner.objects import kind_of as kind_of_object
 from spec.subject import Subject
 
-NAMED = 8  # functions and classes of a file, at most, in an error
 Target = str | Callable[..., Any] | Subject
 
 
@@ -112,11 +113,7 @@ def resolved(target: str) -> Any:
     """
     if file_of(target):
         return far(target)
-    place, colon, name = target.rpartition(":")
-    if not colon or not place or not name:
-        raise Unsuitable(_unnamed(target))
-    if (os.sep in place or place.startswith(".")) and Path(place).is_dir():
-        raise Unsuitable(_unnamed(place))
+    place, name = parts_of(target)
     module = _from_file(place) if place.endswith(".py") else _imported(place)
     found: Any = module
     for part in (parts := name.split(".")):
@@ -125,6 +122,22 @@ def resolved(target: str) -> Any:
             raise Unsuitable(f"{place} has no {name!r}{likely}")
         found = getattr(found, part)
     return found
+
+
+def elsewhere(target: str) -> Any:
+    """The object that a target names, found in a runner. Raises Unsuitable."""
+    if file_of(target):
+        return far(target)
+    place, name = parts_of(target)
+    try:
+        return far(target)
+    except ModuleNotFoundError as error:
+        raise _no_module(place, error) from None
+    except Absent as reason:
+        here = functions_of(target, os.getcwd())
+        listed = f"; it has {', '.join(here)}" if 0 < len(here) <= NAMED else ""
+        likely = hint(name.rpartition(".")[2], names_of(target, os.getcwd()))
+        raise Unsuitable(f"{reason}{likely or listed}") from None
 
 
 def _likely(owner: Any, part: str, place: str, last: bool) -> str:
@@ -140,42 +153,25 @@ def _likely(owner: Any, part: str, place: str, last: bool) -> str:
     return hint(part, names) or listed
 
 
-def _unnamed(target: str) -> str:
-    """What to type in place of a target without a name: the functions and classes of its file."""
-    file = Path(target)
-    if file.is_dir():
-        return f"{target} is a folder: name a file in it and what to check, as FILE.py:NAME"
-    if file.suffix == ".py" and file.is_file():
-        with suppress(OSError, SyntaxError, ValueError):
-            body = ast.parse(file.read_text(encoding="utf-8")).body
-            kinds = ast.FunctionDef | ast.ClassDef
-            names = [x.name for x in body if isinstance(x, kinds) and not x.name.startswith("_")]
-            if names:
-                listed = ", ".join(f"{target}:{name}" for name in names[:NAMED])
-                more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-                return f"{target}: say which function or class to check: {listed}{more}"
-    if file.is_file():
-        return f"{target}: a program is named by its path: .{os.sep}{target}"
-    return f"{target!r} names no function or class: write module:name or path/to/file.py:name"
-
-
 def _imported(name: str) -> ModuleType:
     if name not in sys.modules and not {os.getcwd(), ""} & {*sys.path}:
         sys.path.insert(0, os.getcwd())
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
-        missing = isinstance(error, ModuleNotFoundError) and error.name
-        if missing and f"{name}.".startswith(f"{missing}."):
-            more = _hidden(missing) or installing(missing)
-            raise Unsuitable(f"there is no module {name!r}{more}") from None
-        raise not_imported(name, error) from None
+        raise _no_module(name, error) from None
+
+
+def _no_module(name: str, error: BaseException) -> Unsuitable:
+    """The error for a module that is not there, or that cannot be imported."""
+    missing = isinstance(error, ModuleNotFoundError) and error.name
+    if missing and f"{name}.".startswith(f"{missing}."):
+        return Unsuitable(f"there is no module {name!r}{_hidden(missing) or installing(missing)}")
+    return not_imported(name, error)
 
 
 def _from_file(place: str) -> ModuleType:
     path = Path(place)
-    if not path.is_file():
-        raise Unsuitable(f"there is no file {place!r}")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
