@@ -53,6 +53,10 @@ def certificates() -> Iterator[Measured]:
     what = "a quick certificate of torch's function, four dtypes, from the command line"
     yield one(what, seconds(quick), "s", 6)
     yield one("a standard certificate of the same", seconds(standard), "s", 28)
+    shared = (judged(SDPA, "--profile", x, "--isolation", "fork") for x in ("quick", "standard"))
+    apart = (seconds(x) / seconds(y) for x, y in zip((quick, standard), shared, strict=True))
+    of_fork = "the two, relative to those that share a process with their judge"
+    yield Measured(of_fork, tuple(Value(x, "times", 1) for x in apart))
     loop = "a standard certificate of torch's function, relative to a loop that only calls it"
     yield one(loop, times(standard), "times", 3)
     spent = standard["timings"]
