@@ -55,19 +55,19 @@ class Home:
     """A target that lives in runners.
 
     copies: whether the library has copies of the judge's arrays, into which a target may write.
+    keeping: whether the library's own random numbers are afterwards as they were before a call.
     alone: the program that answers calls now, in the place of a runner. chance: a number that no
     target knows, the same in all processes that judge it. ahead: a program, with the library of its
     arrays, and a handle: the process that reads a byte there first has the program. kept: the last
-    program of this process, and the library of its arrays.
-    root: the target, as it is here. made: an object of a runner as one here, by its number, its
-    type, its kind (`runner.find`), and how another runner has it.
+    program of this process, and the library of its arrays. root: the target, as it is here. made:
+    an object of a runner as one here, by its number, its type, its kind, and how another has it.
     """
 
     def __init__(self, zygote: Zygote, target: str, folder: str) -> None:
         self.zygote, self.target, self.folder = zygote, target, folder
         self.here: Connection | None = None
         self.chosen: tuple[str, str] | None = None
-        self.running, self.recording, self.copies = "float64", False, False
+        self.running, self.copies, self.recording, self.keeping = "float64", False, False, False
         self.made: Callable[..., Any] = lambda *_: None
         self.root: Any = None
         self.alone: Alone | None = None
@@ -229,8 +229,9 @@ class Home:
     @property
     def mode(self) -> dict[str, Any]:
         """How calls are made now."""
-        found: dict[str, Any] = {"running": self.running, "warnings": WARNINGS.get()}
-        return found | ({"recording": True} if self.recording else {})
+        ways = {"recording": self.recording, "keeping": self.keeping}
+        chosen = {name: True for name, way in ways.items() if way}
+        return {"running": self.running, "warnings": WARNINGS.get(), **chosen}
 
     def read(self, x: Any, tape: int | None = None, again: Callable[[], int] | None = None) -> Any:
         """The object that a value of an answer stands for. Raises Interfered."""

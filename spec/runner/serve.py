@@ -28,7 +28,17 @@ from .objects import Objects, State
 from .origin import MOST, files, packages
 
 LONGEST = 1 << 17  # bytes of a message
-ASIDE = {"n", "do", "new", "free", "how", "running", "warnings", "recording"}  # of no layer
+ASIDE = {
+    "n",
+    "do",
+    "new",
+    "free",
+    "how",
+    "running",
+    "warnings",
+    "recording",
+    "keeping",
+}  # of no layer
 Confine = Callable[[str, str], None]  # the target's name and folder: see `confine`
 
 
@@ -129,7 +139,7 @@ class Runner:
 
     @contextmanager
     def mode(self, told: Mapping[str, Any]) -> Iterator[None]:
-        """How a call is made: for which dtype, and with which warnings; recorded, if it is."""
+        """How a call is made: for which dtype, with which warnings, recorded, with kept chance."""
         arrays, shown = self.objects.library, (told["warnings"], None, Warning, None, 0)
         if warnings.filters[:1] != [shown]:  # at first, or as the target has changed them
             warnings.simplefilter(told["warnings"])
@@ -137,8 +147,13 @@ class Runner:
             yield
             return
         recording = arrays.recording if told.get("recording") else nullcontext
+        before = arrays.state() if told.get("keeping") else None
         with arrays.running(told["running"]), recording():
-            yield
+            try:
+                yield
+            finally:
+                if before is not None:
+                    arrays.back(before)
 
     def layer(self, told: Mapping[str, Any]) -> Any:
         """A layer made, loaded, read or differentiated (`layers`)."""

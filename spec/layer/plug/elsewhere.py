@@ -7,7 +7,7 @@ from typing import Any
 from spec.backends.library import Library
 from spec.backends.results import WrongArray, words
 from spec.boundary.far import asked, home_of
-from spec.boundary.messages import LARGEST, several, text, whole
+from spec.boundary.messages import LARGEST, Interfered, several, text, whole
 from spec.boundary.remote import recorded
 from spec.comparison import Violation
 from spec.layer.notation import LayerProblem
@@ -19,20 +19,30 @@ Run = Callable[..., Any]  # of the inputs; the output
 
 
 class Layers:
-    """The functions of a library for layers; each is done in the runner of a target."""
+    """The functions of a library for layers; each is done in the runner of a target.
 
-    def __init__(self, target: Any, library: Library) -> None:
-        self.home, self.library = home_of(target), library
+    names: of the parameters. first: the last layer that was made, and the parameters it had then.
+    """
+
+    def __init__(self, target: Any, library: Library, names: Names) -> None:
+        self.home, self.library, self.names = home_of(target), library, [*names]
+        self.first: tuple[Any, Any] | None = None
 
     def _done(self, how: str, layer: Any, **told: Any) -> Any:
         return asked(self.home, "layer", of=layer, how=how, **told)
 
     def made(self, build: Callable[[], Any], dtype: str, device: str) -> Any:
         """A new layer in `dtype`; what it draws for its parameters is taken from no one else."""
-        before = self.library.chance.state()
-        layer = build()
-        self.library.chance.back(before)
-        return self._done("moved", layer, dtype=dtype, device=device)
+        before, self.home.keeping = self.home.keeping, True
+        try:
+            layer = build()
+        finally:
+            self.home.keeping = before
+        found = self._done("moved", layer, dtype=dtype, device=device, names=self.names)
+        if not isinstance(found, tuple) or len(found) != 2:
+            raise Interfered("sent something else in the place of a layer")
+        self.first = found
+        return found[0]
 
     def Completed(self, inner: Any, width: int, bias: bool) -> Any:
         """A layer whose output is projected once more."""
@@ -48,11 +58,20 @@ class Layers:
 
     def load(self, layer: Any, state: Mapping[str, Any]) -> None:
         """Give the layer these parameters."""
+        self.first = None
         self._done("load", layer, state=state)
+
+    def train(self, layer: Any, training: bool) -> None:
+        """Have the layer run as in training, or as in evaluation, if it knows them apart."""
+        self._done("train", layer, training=training)
 
     def state(self, layer: Any, names: Names) -> dict[str, Any]:
         """The parameters of the layer, under their names. Raises Violation: there are none."""
-        found = self._done("state", layer, names=[*names])
+        known, self.first = self.first, None
+        if known is not None and known[0] is layer:
+            _, found = known
+        else:
+            found = self._done("state", layer, names=[*names])
         if not isinstance(found, dict):
             raise Violation(f"its state is {words(found)}, want arrays by their names")
         return found

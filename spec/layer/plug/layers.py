@@ -56,7 +56,7 @@ class WrappedLayer:
     def of_layers(self) -> Any:
         """The functions of the library for layers."""
         if isinstance(self.build, Elsewhere):
-            return Layers(self.build, self.library)
+            return Layers(self.build, self.library, self.told.in_full)
         return importlib.import_module(f"{__package__}.{self.library.name}")
 
     @cached_property
@@ -171,9 +171,10 @@ class WrappedLayer:
             if not self.told.of_torch:  # a bias that is there all the same does nothing
                 left = [n for n in self.told.in_full if n in there and n not in want]
                 want |= {name: np.zeros(there[name]) for name in left}
-            whose = "state_dict" if hasattr(layer, "state_dict") else "the layer"
-            wrong = mismatch(there, {name: x.shape for name, x in want.items()}, whose)
-            if wrong:
+            sizes = {name: x.shape for name, x in want.items()}
+            if mismatch(there, sizes, ""):
+                whose = "state_dict" if hasattr(layer, "state_dict") else "the layer"
+                wrong = mismatch(there, sizes, whose)
                 raise WrongArray(instead(self, layer, there, problem, wrong))
             put = self._arrays(problem).put
             self.of_layers.load(layer, {name: put(x) for name, x in want.items()})
@@ -221,8 +222,7 @@ class WrappedLayer:
             raise Refused("it takes one input")
         masked = partial(shapes, problem, self.masks(problem), options)
         with refusing(masked), self.of_layers.mode(differentiated or problem.training):
-            if hasattr(layer, "train"):
-                layer.train(problem.training)
+            self.of_layers.train(layer, problem.training)
             result = layer(*arrays[: self.told.inputs], **options)
         if not isinstance(result, tuple):
             return result, None

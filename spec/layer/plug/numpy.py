@@ -17,6 +17,7 @@ from spec.layer.notation import LayerProblem
 from spec.layer.plug.guessing import undescribed
 from spec.layer.state import Names
 from spec.runner.layers import for_numpy
+from spec.runner.layers import train as train
 from spec.runner.layers.for_numpy import load as load
 from spec.runner.layers.paths import arrays
 

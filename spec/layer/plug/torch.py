@@ -11,6 +11,7 @@ from spec.layer.notation import LayerProblem
 from spec.layer.state import Names
 from spec.runner import errors
 from spec.runner.layers import for_torch
+from spec.runner.layers import train as train
 from spec.runner.layers.for_torch import Completed as Completed
 from spec.runner.layers.for_torch import load as load
 from spec.subject import NoGradient
