@@ -52,6 +52,19 @@ def started(*words, cwd=None, program=SPEC, path=None, timeout=120, start=PYTHON
     )
 
 
+def begun(*words, cwd):
+    """A run of the command line that goes on, in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, *SPEC, *words],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(x for x in sys.path if x)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
 def environment(path):
     """That of a process which finds modules on a path, and has none of pytest's other plugins."""
     found = os.pathsep.join(x for x in path if x)

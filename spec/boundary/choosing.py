@@ -1,15 +1,16 @@
 """Whether a target is judged in a process of its own, where nobody says so.
 
 It is, but for what no runner can have: a target that is written with the specification (a record,
-or one of its own examples), as its text says; one on a GPU; and all on another system than Linux.
+or one of our implementations), as its text says; one on a GPU; and any on other systems than Linux.
 """
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
+from spec.boundary.importing import body_of, path_of
 from spec.boundary.languages import file_of
 from spec.runner.find import OURS
 from spec.runner.origin import INSTALLED
@@ -42,6 +43,7 @@ def of_ours(target: str, folder: Path) -> bool:
         if name not in known:
             known.add(name)
             ahead += next(filter(None, (_imports(name, x) for x in folders)), [])
+            ahead += filter(None, [name.rpartition(".")[0]])  # its package
     return False
 
 
@@ -52,20 +54,14 @@ def _installed(path: Path) -> bool:
 
 def _imports(name: str, folder: Path) -> list[str]:
     """The modules that a module in a folder imports, wherever in its text; none if it is none."""
-    parts = name.split(".")
-    path = folder.joinpath(*parts)
-    is_package = path.is_dir()
-    try:
-        text = (path / "__init__.py" if is_package else path.with_suffix(".py")).read_bytes()
-        tree = ast.parse(text)
-    except (OSError, ValueError, SyntaxError):
-        return []
-    return [".".join(parts[:n]) for n in range(1, len(parts))] + [*_named(tree, parts, is_package)]
+    parts, file = name.split("."), (f"{name}:", str(folder))
+    is_package = path_of(*file).name == "__init__.py"
+    return [x for one in body_of(*file) for x in _named(ast.walk(one), parts, is_package)]
 
 
-def _named(tree: ast.Module, parts: Sequence[str], is_package: bool) -> Iterator[str]:
-    """The modules that a module imports. parts: of its name."""
-    for node in ast.walk(tree):
+def _named(nodes: Iterable[ast.AST], parts: Sequence[str], is_package: bool) -> Iterator[str]:
+    """The modules that the text of a module imports. parts: of its name."""
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 BESIDE = ("start", "library", "get", "describe", "names")  # of a runner while a program answers
 SHARED = ("numpy", "torch")  # libraries whose arrays can lie in the shared block
-
-
 homes: weakref.WeakSet[Home] = weakref.WeakSet()
 
 
@@ -199,8 +197,10 @@ class Home:
         """A program of its own that calls the target: the last one, unless it has ended."""
         assert self.chosen is not None
         chosen, found = self.kept or (self.chosen, self._free())
-        if found is None or found.ended or chosen != self.chosen:
-            found = self._alone(*self.chosen)
+        if found is not None and (found.ended or chosen != self.chosen):
+            found.close()
+            found = None
+        found = found or self._alone(*self.chosen)
         self.kept = self.chosen, found
         try:
             yield found

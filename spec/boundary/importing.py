@@ -27,44 +27,42 @@ def imported(target: str, folder: str) -> Sequence[str]:
     """The module of a target that has no file in its folder; else those that its file imports."""
     if file_of(target):
         return []
-    place, text = target.rpartition(":")[0], _text(target, folder)
-    if not text:
+    place = target.rpartition(":")[0]
+    if not _text(target, folder):
         return [] if place.endswith(".py") else [place]
-    try:
-        return [*dict.fromkeys(_named(ast.parse(text)))]
-    except (SyntaxError, ValueError):
-        return []
+    return [*dict.fromkeys(_named(body_of(target, folder)))]
 
 
 def source(target: str, folder: str) -> str:
     """The file of a target in its folder and the line on which it begins; "" if it is not there."""
     if file := file_of(target):
         return _short(file, folder)
-    body, line = _body(target, folder), 0
+    body, line = body_of(target, folder), 0
     for part in target.rpartition(":")[2].split("."):
         named = (x for x in body if isinstance(x, DEFINED) and x.name == part)
         if (one := next(named, None)) is None:
             break
         line, body = min([one.lineno, *(x.lineno for x in one.decorator_list)]), one.body
-    return f"{_short(_path(target, folder), folder)}:{line}" if line else ""
+    return f"{_short(path_of(target, folder), folder)}:{line}" if line else ""
 
 
 def functions_of(target: str, folder: str) -> list[str]:
     """The functions and classes of the file of a target, as its text says."""
-    found = (x.name for x in _body(target, folder) if isinstance(x, DEFINED))
+    found = (x.name for x in body_of(target, folder) if isinstance(x, DEFINED))
     return [name for name in found if not name.startswith("_")]
 
 
 def names_of(target: str, folder: str) -> list[str]:
     """The same, and the names that the file imports from others."""
-    found = (x.names for x in _body(target, folder) if isinstance(x, ast.ImportFrom))
+    found = (x.names for x in body_of(target, folder) if isinstance(x, ast.ImportFrom))
     return functions_of(target, folder) + [x.asname or x.name for names in found for x in names]
 
 
-def _body(target: str, folder: str) -> list[ast.stmt]:
+def body_of(target: str, folder: str) -> list[ast.stmt]:
+    """The statements of the file of a target; none where there is none that can be read."""
     try:
-        return ast.parse(_text(target, folder)).body
-    except (SyntaxError, ValueError):
+        return ast.parse(path_of(target, folder).read_bytes()).body
+    except (OSError, SyntaxError, ValueError):
         return []
 
 
@@ -74,9 +72,9 @@ def _short(file: Path, folder: str) -> str:
     return str(absolute.relative_to(folder) if absolute.is_relative_to(folder) else absolute)
 
 
-def _named(tree: ast.Module) -> Iterator[str]:
+def _named(body: Sequence[ast.stmt]) -> Iterator[str]:
     """The names of the modules in the import statements of a module."""
-    for node in tree.body:
+    for node in body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -86,12 +84,12 @@ def _named(tree: ast.Module) -> Iterator[str]:
 def _text(target: str, folder: str) -> str:
     """The text of the file of a target in its folder; "" where there is none."""
     try:
-        return _path(target, folder).read_text(encoding="utf-8")
+        return path_of(target, folder).read_text(encoding="utf-8")
     except (OSError, ValueError):
         return ""
 
 
-def _path(target: str, folder: str) -> Path:
+def path_of(target: str, folder: str) -> Path:
     """The path of the file of a target, if it is in its folder."""
     place = target.rpartition(":")[0]
     if place.endswith(".py"):

@@ -30,7 +30,6 @@ START = Path(__file__).resolve().parents[1] / "runner" / "start.py"
 # Of the environment: where libraries are found, and how they use processors and devices.
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
 BEGIN = ("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH", "TRITON_", "JAX_", "XLA_")
-CACHE = "JAX_COMPILATION_CACHE_DIR"  # of other programs, to which no runner may write
 BARE = "ATTENTION_SPEC_BARE"  # for tests: runners as where there is no Landlock
 SEALED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 ALL = 64  # of so many looks at the places that were left lately, one is at all places
@@ -52,7 +51,6 @@ class Zygote:
     def __init__(self, libraries: Sequence[str], folder: str) -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         kept = {x: y for x, y in os.environ.items() if x in KEPT or x.startswith(BEGIN)}
-        kept.pop(CACHE, None)
         self.owner = os.getpid()
         self.bare = BARE in os.environ
         self.isolation = isolated()

@@ -12,14 +12,12 @@ from typing import TextIO
 
 from spec.backends import Unsuitable
 from spec.boundary.choosing import NONE
-from spec.certification.doors import so_far, supervising
-from spec.certification.in_process import judged_here
+from spec.certification.doors import here, so_far, supervising
 from spec.certification.isolation.supervisor import Supervisor
 from spec.certification.judging.edition import COMMITMENT
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.progress import EVERY, progress
 from spec.certification.settings import Request
-from spec.certification.watching import watched
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 
@@ -27,8 +25,7 @@ STOPS = (signal.SIGINT, signal.SIGTERM)
 def certified(request: Request, stream: TextIO, file: str | None = None) -> Certificate:
     """The certificate of a target. Raises Unsuitable; KeyboardInterrupt if it is too early."""
     if request.isolation == NONE:
-        with watched(request.target):
-            return judged_here(request.target, request)
+        return here(request.target, request)
     supervisor = supervising(request)
     with attended(supervisor, stream, file):
         supervisor.run()

@@ -94,6 +94,11 @@ def certify(
     apart = request.jobs > 1 or request.isolate or request.scheduler or parted(request.target)
     if apart or request.isolation in (PROCESS, FORK) or executor is not None:
         return _by_children(target, request, executor)
+    return here(target, request)
+
+
+def here(target: Target, request: Request) -> Certificate:
+    """The certificate of a target in this process; if the target ends it, a line reports that."""
     with watched(request.target or "a target"):
         return judged_here(target, request)
 
@@ -104,7 +109,7 @@ def supervising(request: Request, executor: Executor | None = None) -> Superviso
     Raises Unsuitable: it is to be tested in this one.
     """
     if request.isolation == NONE:
-        raise Unsuitable("--isolation none: a target is graded by another process")
+        raise Unsuitable("--isolation none tests in one process, and other processes are asked for")
     return Supervisor(request, resolved(request.specification), executor)
 
 

@@ -39,7 +39,7 @@ from .serve import serve
 LINE = 1 << 16
 SWEEPING = 5.0  # seconds
 SILENT = ("KINETO_LOG_LEVEL", "99")  # else torch says that calls are watched (`for_torch`)
-KEPT_ALWAYS = tuple(  # by JAX, of whatever size and however soon it was compiled
+ALL_KEPT = tuple(  # by JAX, of whatever size and however soon it was compiled
     (f"JAX_PERSISTENT_CACHE_MIN_{what}", "-1") for what in ("ENTRY_SIZE_BYTES", "COMPILE_TIME_SECS")
 )
 LATER: Mapping[str, Sequence[str]] = {
@@ -58,7 +58,7 @@ def main(control: int, libraries: Sequence[str]) -> None:
         signal.signal(number, lambda *_: None)  # what a target starts hears them, and can be ended
     programs = tempfile.mkdtemp(prefix="programs-")
     os.environ[OF_JAX] = cache(programs, OF_JAX)
-    for name, value in (SILENT, *KEPT_ALWAYS):
+    for name, value in (SILENT, *ALL_KEPT):
         os.environ.setdefault(name, value)
     landlock.adopt()
     imported(libraries)

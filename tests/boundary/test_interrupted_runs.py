@@ -2,12 +2,10 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
-from tests.shell import FEW
+from tests.shell import FEW, begun
 
 SLOW = "import time\n\ndef attend(query, key, value):\n    time.sleep(60)\n"
 LEVELS = 4  # the command, the judge, the process that starts runners, and a runner
@@ -37,15 +35,7 @@ def runs(process: int) -> bool:
 
 def test_who_interrupts_a_run_leaves_no_runner(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(SLOW)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "spec", "certify", "mine.py:attend", *FEW],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(x for x in sys.path if x)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = begun("certify", "mine.py:attend", *FEW, cwd=tmp_path)
     while len(seen := family(process.pid)) < LEVELS:
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)

@@ -4,14 +4,12 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
 
 from tests.night import deep
-from tests.shell import FEW, NO_CAUSES, certify, run
+from tests.shell import FEW, NO_CAUSES, begun, certify, run
 from tests.targets import LONG
 
 CALLED = r", last called for the output of B=\d+ .* M=(\d+) .*?, float32"
@@ -174,17 +172,7 @@ def test_who_is_interrupted_says_so_and_leaves_no_process_behind(tmp_path):
         "    time.sleep(60)\n"
     )
     words = ("mine.py:attend", *FEW, "--isolation", "fork")
-    command = [sys.executable, "-m", "spec", "certify", *words]
-    path = os.pathsep.join(x for x in sys.path if x)
-    process = subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": path},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = begun("certify", *words, cwd=tmp_path)
     while not called.exists():
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 
@@ -12,7 +11,7 @@ import pytest
 from spec.certification.attended import keeping, stopping
 from spec.certification.doors import requested, supervising
 from spec.certification.ledger.reading import loaded
-from tests.shell import FEW
+from tests.shell import FEW, begun
 
 HANGS = """
 import pathlib, time
@@ -33,16 +32,8 @@ FORK = ("--isolation", "fork")  # for a file that tells of a call
 def hanging(tmp_path, request):
     """A run that hangs in a clause, in a session of its own. param: what it returns before."""
     (tmp_path / "mine.py").write_text(HANGS.replace("right(query", request.param))
-    command = [sys.executable, "-m", "spec", "certify", "mine.py:attend", *FEW, *FORK]
-    process = subprocess.Popen(
-        [*command, "--clause", "S1,V2", "--json", "c.json", "--report", "report"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(x for x in sys.path if x)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    words = ("mine.py:attend", *FEW, *FORK, "--clause", "S1,V2", "--json", "c.json")
+    process = begun("certify", *words, "--report", "report", cwd=tmp_path)
     while not (tmp_path / "called").exists():
         time.sleep(0.05)
     yield process

@@ -19,8 +19,8 @@ def without(build: Callable[..., Any]) -> str:
 
 def rates_of(wrapped: Any, layer: Any) -> list[tuple[str, float]]:
     """The dropout rates of a layer and its parts, wherever it lives."""
-    told = wrapped.of_layers.rates if isinstance(wrapped.build, Elsewhere) else rates
-    return [*told(layer)]
+    found = wrapped.of_layers.rates if isinstance(wrapped.build, Elsewhere) else rates
+    return [*found(layer)]
 
 
 def undropped(wrapped: Any, layer: Any) -> str:
