@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from spec.backends.library import WARNINGS
 from spec.boundary import importing
 from spec.boundary.alone import COMPILED, Alone
+from spec.boundary.counts import Counts
 from spec.boundary.messages import (
     LARGEST,
     Interfered,
@@ -41,9 +42,7 @@ homes: weakref.WeakSet[Home] = weakref.WeakSet()
 def leave() -> None:
     """In a copy of a process, forget the runner of that process; the copy has one of its own."""
     for home in homes:
-        if home.here is not None:
-            home.here.talk.close()
-            home.here = None
+        home.end()
 
 
 os.register_at_fork(after_in_child=leave)
@@ -57,8 +56,9 @@ class Home:
     alone: the program that answers calls now, in the place of a runner. chance: a number that no
     target knows, the same in all processes that judge it. ahead: a program, with the library of its
     arrays, and a handle: the process that reads a byte there first has the program. kept: the last
-    program of this process, and the library of its arrays. root: the target, as it is here. made:
-    an object of a runner as one here, by its number, its type, its kind, and how another has it.
+    program of this process, and the library of its arrays. root: the target, as it is here. ended:
+    what earlier runners compiled. made: an object of a runner as one here, by its number, type,
+    kind, and how another has it.
     """
 
     def __init__(self, zygote: Zygote, target: str, folder: str) -> None:
@@ -69,7 +69,7 @@ class Home:
         self.made: Callable[..., Any] = lambda *_: None
         self.root: Any = None
         self.alone: Alone | None = None
-        self.chance, self.said = secrets.randbits(64), False
+        self.chance, self.said, self.ended = secrets.randbits(64), False, Counts()
         self.ahead: tuple[tuple[str, str] | None, Alone | None, int] = None, None, 0
         self.kept: tuple[tuple[str, str], Alone] | None = None
         homes.add(self)
@@ -78,26 +78,30 @@ class Home:
         """The runner of this process, started if there is none."""
         if self.here is None:
             self.here = self.zygote.runner()
-            paths = [path for path in sys.path if path]
-            self.ask("start", target=self.target, folder=self.folder, paths=paths)
+            paths = {"folder": self.folder, "paths": [path for path in sys.path if path]}
+            self.ask("start", target=self.target, **paths)
             if self.chosen is not None:
                 self.choose(*self.chosen)
         return self.here
 
     def fresh(self) -> Any:
         """The target in a new runner, which nobody has called yet."""
+        self.end()
+        return self.root
+
+    def end(self) -> None:
+        """Leave the runner of this process, if there is one. What it compiled still counts."""
         if self.here is not None:
+            self.ended += self.here.counted
             self.here.talk.close()
             self.here = None
-        return self.root
 
     def begin(self) -> Connection:
         """The runner for a call: now and then a new one, if nothing of the last is needed."""
         here = self.connection()
         here.calls += 1
         if here.calls > here.most and not here.pinned:
-            here.talk.close()
-            self.here = None
+            self.end()
             self.connection().late = here.swept()
         return self.connection()
 
@@ -140,12 +144,12 @@ class Home:
 
     def loaded(self) -> Mapping[str, Any]:
         """The libraries, packages and files that are loaded there, calls of a library, the GPU."""
-        told = fields(self.ask("loaded"), {"libraries", "packages", "files", "calls", "gpu"})
         named = ("libraries", "packages", "calls")
+        told = fields(self.ask("loaded"), {*named, "files", "gpu"})
         names = {x: [text(y) for y in several(told[x], 0)] for x in named}
         names["files"] = [path(x) for x in several(told["files"], 0)]
         on_gpu = self.chosen is not None and self.chosen[1].startswith("cuda")
-        return {**names, "gpu": text(told["gpu"]) if on_gpu else ""}
+        return names | {"gpu": text(told["gpu"]) if on_gpu else ""}
 
     @property
     def source(self) -> str:
@@ -157,11 +161,8 @@ class Home:
         return [text(x) for x in several(self.ask("space"), 0)]
 
     def counts(self) -> Mapping[str, Any]:
-        """The counts of what was compiled in the runner."""
-        told = fields(self.connection().counted, {"programs", "of_jax", "any", "not_compiled"})
-        numbers = {x: whole(told[x], 0, LARGEST) for x in ("programs", "of_jax")}
-        reasons = [text(x) for x in several(told["not_compiled"], 0)]
-        return {**numbers, "any": told["any"] is True, "not_compiled": reasons}
+        """The counts of what was compiled in the runners that this process has had."""
+        return vars(self.ended + self.connection().counted)
 
     def pulled(self, outs: Sequence[Answer], douts: Sequence[Placed]) -> list[Any]:
         """The gradients of a recorded call, of which these are results."""
@@ -200,12 +201,11 @@ class Home:
         if found is not None and (found.ended or chosen != self.chosen):
             found.close()
             found = None
-        found = found or self._alone(*self.chosen)
-        self.kept = self.chosen, found
+        self.kept = self.chosen, found or self._alone(*self.chosen)
         try:
-            yield found
+            yield self.kept[1]
         except BaseException:
-            found.close()
+            self.kept[1].close()
             self.kept = None
             raise
 
@@ -230,8 +230,8 @@ class Home:
     def mode(self) -> dict[str, Any]:
         """How calls are made now."""
         ways = {"recording": self.recording, "keeping": self.keeping}
-        chosen = {name: True for name, way in ways.items() if way}
-        return {"running": self.running, "warnings": WARNINGS.get(), **chosen}
+        told = {"running": self.running, "warnings": WARNINGS.get()}
+        return told | {name: True for name, way in ways.items() if way}
 
     def read(self, x: Any, tape: int | None = None, again: Callable[[], int] | None = None) -> Any:
         """The object that a value of an answer stands for. Raises Interfered."""

@@ -21,6 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from spec.boundary.counts import Counts
 from spec.boundary.messages import Interfered, parsed
 from spec.runner.confine import confined
 from spec.runner.memory import ROOM, SIZE, aligned, mapped
@@ -143,7 +144,7 @@ class Connection:
         self.free: list[int] = []
         self.at, self.live, self.refills = 0, 0, False
         self.calls, self.most, self.pinned = 0, secrets.randbelow(2 * CALLS) + 1, 0
-        self.counted: Any = None
+        self.counted = Counts()
         self.gaps: dict[int, list[int]] = {}
         self.spare: dict[Form, list[tuple[Spot, bytes]]] = {}
         self.unseen: dict[int, tuple[Spot, bytes]] = {}
@@ -167,7 +168,8 @@ class Connection:
         found = parsed(said, number)
         if "died" in found:
             _like(found["died"])
-        self.counted = found.get("counts", self.counted)
+        if "counts" in found:
+            self.counted = Counts.read(found["counts"])
         return found
 
     def spot(self, form: Form, size: int) -> Spot:

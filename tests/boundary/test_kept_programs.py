@@ -1,4 +1,4 @@
-"""A program of its own that answers again, and the files that it does not share with runners."""
+"""A program of its own that answers again, and what runners that follow each other share."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,14 +6,27 @@ from typing import Any
 
 import pytest
 
+from spec.backends.compiled import none, not_compiled, programs
 from spec.boundary.found import far
 from spec.boundary.messages import FarError
 from tests.boundary.living import arrays_of, ended
 
 TARGET = """
 import os
+import sys
+import types
+from collections import Counter, defaultdict
 
 import numpy as np
+
+torch = types.ModuleType("torch._dynamo.utils")
+torch.counters = defaultdict(Counter)
+
+def compiles(query, key, value):
+    sys.modules["torch._dynamo.utils"] = torch
+    torch.counters["stats"]["unique_graphs"] += 3
+    torch.counters["graph_break"]["too many shapes"] += 1
+    return value
 
 def count(query, key, value, calls=[]):
     calls.append(1)
@@ -74,3 +87,13 @@ def test_runners_share_what_they_compile_and_a_program_of_its_own_has_none_of_it
     home.fresh()
     assert marks(*arrays).numbers()[0] == 2
     assert by_program(marks, home, arrays).numbers()[0] == 1
+
+
+def test_the_programs_of_a_runner_that_was_replaced_still_count(target: Any) -> None:
+    """A clause during which a runner is replaced would else have compiled less than none."""
+    compiles, home, arrays = target("compiles")
+    assert (none(), programs(), not_compiled()) == (True, 0, ())
+    for made in (3, 6, 9):
+        compiles(*arrays)
+        home.end()
+        assert (none(), programs(), not_compiled()) == (False, made, ("too many shapes",))
