@@ -1,4 +1,4 @@
-"""What compilers of functions did in the runners of a target."""
+"""The work of compilers of functions in the runners of a target."""
 
 from __future__ import annotations
 

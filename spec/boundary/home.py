@@ -90,7 +90,7 @@ class Home:
         return self.root
 
     def end(self) -> None:
-        """Leave the runner of this process, if there is one. What it compiled still counts."""
+        """Leave the runner of this process, if there is one. Its programs still count."""
         if self.here is not None:
             self.ended += self.here.counted
             self.here.talk.close()
