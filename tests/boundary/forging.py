@@ -91,15 +91,32 @@ def _started(words: Sequence[str], folder: Path) -> tuple[int, str, float]:
     how = {"cwd": folder, "env": given, "stdin": subprocess.DEVNULL, "start_new_session": True}
     with tempfile.TemporaryFile(dir=folder) as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, **how)
-        end = time.monotonic() + LIMIT
-        while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
+        end, largest = time.monotonic() + LIMIT, 0
+        while not (ended := os.waitpid(process.pid, os.WNOHANG))[0]:
+            largest = max(largest, *map(_memory, (process.pid, *_children(process.pid))))
             if time.monotonic() > end:
                 os.killpg(process.pid, signal.SIGKILL)
             time.sleep(0.02)
         process.returncode = os.waitstatus_to_exitcode(ended[1])
         out.seek(0)
         said = out.read().decode(errors="replace")
-    return process.returncode, said, ended[2].ru_maxrss / 2**20
+    return process.returncode, said, largest / 2**20
+
+
+def _memory(process: int) -> int:
+    """The kilobytes that a process had at most. Those of its end have what this process has."""
+    with suppress(OSError):
+        found = re.search(r"VmHWM:\s*(\d+)", Path(f"/proc/{process}/status").read_text())
+        return int(found[1]) if found else 0
+    return 0
+
+
+def _children(process: int) -> list[int]:
+    """The processes that a process has started and that live."""
+    with suppress(OSError):
+        text = Path(f"/proc/{process}/task/{process}/children").read_text()
+        return [*map(int, text.split())]
+    return []
 
 
 def _copied(name: str, folder: Path) -> None:

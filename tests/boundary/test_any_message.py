@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from spec.backends.library import Unsuitable
 from spec.boundary import described, messages
+from spec.boundary.counts import Counts
 from spec.boundary.far import Thing, called, recorded
 from spec.boundary.found import of_class
 from spec.boundary.home import Home
@@ -112,7 +113,7 @@ def test_the_description_of_a_class(x):
 def home_that_hears(answer):
     """A home whose runner gives one answer to all questions."""
     home = Home(SimpleNamespace(), "mine.py:attend", ".")
-    here = SimpleNamespace(pinned=0, free=[], calls=0, block=bytearray(0), counted=answer)
+    here = SimpleNamespace(pinned=0, free=[], calls=0, block=bytearray(0))
     home.connection = home.begin = lambda: here
     home.ask = lambda *_, **__: answer
     home.made = lambda home, number, kind, _, again: Thing(home, number, kind, again)
@@ -124,7 +125,10 @@ ANSWERED = {
         {"libraries": ["numpy"], "packages": [], "files": ["/x.py"], "calls": [], "gpu": ""},
         Home.loaded,
     ),
-    "counts": ({"programs": 0, "of_jax": 0, "any": False, "not_compiled": []}, Home.counts),
+    "counts": (
+        {"programs": 0, "of_jax": 0, "any": False, "not_compiled": []},
+        lambda home: Counts.read(home.ask()),
+    ),
     "source": ("mine.py, line 1", Home.source.fget),
     "ways": (["static"], Home.ways.fget),
     "names": (["np"], Home.names),
