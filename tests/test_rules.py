@@ -36,6 +36,7 @@ DANGEROUS: Mapping[str, tuple[str, str]] = {
     "spec.runner.layers": ("eval", "a description holds expressions of its user"),
     "spec.runner.serve": ("socket", "a runner answers the judge"),
     "spec.runner.landlock": ("signal", "a runner ends with the process that has started it"),
+    "spec.runner.spaces": ("fork signal", "is copied into namespaces, and ends as a runner does"),
     "spec.boundary.messages": ("signal", "knows which signals end a process"),
     "spec.boundary.runners": (
         "signal socket subprocess",

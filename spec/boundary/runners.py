@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from spec.boundary.counts import Counts
 from spec.boundary.messages import Interfered, parsed
+from spec.runner import spaces
 from spec.runner.confine import confined
 from spec.runner.memory import ROOM, SIZE, aligned, mapped
 from spec.runner.serve import LONGEST
@@ -31,7 +32,7 @@ START = Path(__file__).resolve().parents[1] / "runner" / "start.py"
 # Of the environment: where libraries are found, and how they use processors and devices.
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
 BEGIN = ("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH", "TRITON_", "JAX_", "XLA_")
-BARE = "ATTENTION_SPEC_BARE"  # for tests: runners as where there is no Landlock
+BARE = "ATTENTION_SPEC_BARE"  # for tests: as where there is no Landlock, and no namespaces
 SEALED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 ALL = 64  # of so many looks at the places that were left lately, one is at all places
 CALLS = 4000  # of a runner, on average, before another one takes its place
@@ -101,7 +102,8 @@ class Zygote:
 
     def _copy(self, theirs: socket.socket, *handles: int, **how: Any) -> None:
         """Have it copied with these handles. Raises Interfered: the zygote is gone."""
-        order = json.dumps({"bare": self.bare, **how}).encode()
+        inside = not self.bare and spaces.possible()
+        order = json.dumps({"bare": self.bare, "spaces": inside, **how}).encode()
         try:
             socket.send_fds(self.control, [order], [theirs.fileno(), *handles])
         except OSError:

@@ -1,9 +1,10 @@
 """The confinement of a runner, from the moment before it imports the target.
 
 Everywhere: it has a folder of its own for temporary files, one for compiled programs that it shares
-with other runners of the target, and limits. Where the system has
-Landlock (`landlock`), it reads what a target needs (`readable`), writes in its own folder, and
-reaches no other process and no network.
+with other runners of the target, and limits. Where the system has Landlock (`landlock`), it reads
+what a target needs (`readable`), writes in its own folder, and reaches no other process and no
+network. Where namespaces can be made (`spaces`), it sees no other process, and all that it has
+started ends with it.
 
 There is no limit of processor time: the judge has one for each call. Nor is there one for the
 whole of a folder, or for root's processes, as Linux has none.
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from . import landlock
+from . import landlock, spaces
 from .readable import allowed
 
 GIGA = 1 << 30
@@ -31,9 +32,10 @@ GROUPS = Path("/sys/fs/cgroup")
 
 
 def confined(bare: bool = False) -> str:
-    """The confinement of targets on this system, in words. bare: as if there were no Landlock."""
+    """The confinement of targets on this system, in words. bare: as if it had no means to it."""
     known = 0 if bare else landlock.version()
-    return f"process, landlock {known}" if known else "process"
+    means = [f"landlock {known}"] * bool(known) + ["namespaces"] * (not bare and spaces.possible())
+    return ", ".join(["process", *means])
 
 
 def confine(own: str, programs: str, bare: bool, target: str, folder: str) -> None:

@@ -29,7 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from . import landlock
+from . import landlock, spaces
 from .alone import TEXT
 from .confine import FILES, OF_JAX, cache, confine
 from .origin import INSTALLED
@@ -143,6 +143,8 @@ class Zygote:
             for copy in {*self.copies.values()}:
                 copy.judge.close()
                 os.close(copy.handle)
+            if order["spaces"]:
+                spaces.enter()
             os.setsid()
             # A program of its own must not run what a runner may have put there.
             programs = own if "alone" in order else self.programs
@@ -227,8 +229,8 @@ def _family(processes: set[int]) -> set[int]:
     while ahead:
         process = ahead.pop()
         found.add(process)
-        for each in Path(f"/proc/{process}/task").glob("*/children"):
-            with suppress(OSError):
+        with suppress(OSError):  # it may end at any moment
+            for each in Path(f"/proc/{process}/task").glob("*/children"):
                 ahead += [x for x in map(int, each.read_text().split()) if x not in found]
     return found
 

@@ -87,7 +87,7 @@ FORGERIES = (
     Forgery("knows_the_program", succeeds=FORM),
     # It answers the judge itself.
     Forgery("died_with_zero", DIED),
-    Forgery("died_by_stop", DIED, slow=True),
+    Forgery("died_by_stop", LIED, slow=True),
     Forgery("died_by_nothing", LIED, slow=True),
     Forgery("died_without_end", LIED, slow=True),
     Forgery("deep_message", LIED),
@@ -158,14 +158,7 @@ FORGERIES = (
     Forgery("shares_state"),
     Forgery("fills_folder", slow=True),
     Forgery("daemons"),
-    Forgery(
-        "comets",
-        (*WRONG, *DIED),
-        succeeds="Processes that leave a child and end are gone when they are to be ended: the "
-        "zygote hunts for ever. It must stop all of them first, or keep them in a cgroup or "
-        "a namespace of processes.",
-        slow=True,
-    ),
+    Forgery("comets", (*WRONG, *DIED), slow=True),
     Forgery("kills_its_parent"),
     Forgery("ends_late", (*WRONG, *DIED), slow=True),
     # It takes what there is.

@@ -3,8 +3,10 @@
 Each lies in every call, or from a call on, by the words of its name: `garbage`, `garbage_later`.
 """
 
+import ctypes
 import json
 import os
+import secrets
 import socket
 import sys
 import tempfile
@@ -17,7 +19,17 @@ import numpy as np
 LATER = 100  # calls, before which one is probed
 Talk = tuple[socket.socket, Mapping[str, Any]]
 
-print(f"left {os.getpid()} {tempfile.gettempdir()}", flush=True)
+NAME = 15  # of prctl
+
+
+def marked() -> None:
+    """Give this process a name, which others see from outside of its namespaces, and print it."""
+    name = f"lie-{secrets.token_hex(5)}"
+    ctypes.CDLL(None).prctl(NAME, name.encode())
+    print(f"left {name} {tempfile.gettempdir()}", flush=True)
+
+
+marked()
 
 
 def spoken() -> Talk:
@@ -62,7 +74,7 @@ def leave() -> None:
     """Start a process in a session of its own, and be silent."""
     if not os.fork():
         os.setsid()
-        print(f"left {os.getpid()} {tempfile.gettempdir()}", flush=True)
+        marked()
     time.sleep(600)
 
 

@@ -1,7 +1,6 @@
 """A runner that lies: the target interfered with its judge, and the certificate says how."""
 
 import json
-import os
 import re
 import shutil
 import time
@@ -12,11 +11,12 @@ import pytest
 
 from spec.boundary.found import far
 from spec.boundary.messages import Interfered
+from tests.boundary.living import named
 from tests.shell import FEW, run
 
 HERE = Path(__file__).parent
 WORDS = (*FEW, "--clause", "A1", "--isolation", "process", "--json", "x.json")
-LEFT = re.compile(r"left (\d+) (\S+)")
+LEFT = re.compile(r"left (lie-\w+) (\S+)")
 NOBODY = "sent an answer that nobody asked for"
 NONE = "sent something that is no answer"
 FORM = "sent an answer of another form"
@@ -77,26 +77,18 @@ def certified(target, folder, *words):
     """How a run ends, what it says, and the certificate, of which nothing is left behind."""
     done = run("certify", target, *WORDS, *words, cwd=folder, timeout=60)
     printed = LEFT.findall(done.stdout + done.stderr)
-    for process, own in printed:
-        gone(int(process), Path(own))
+    for name, own in printed:
+        gone(name, Path(own))
     assert done.stdout, done.stderr
     return done.returncode, done.stdout, json.loads((folder / "x.json").read_text()), printed
 
 
-def gone(process, own):
+def gone(name, own):
     """Wait a moment for what ends with the judge: a process, and its folder."""
     end = time.monotonic() + 20
-    while alive(process) or own.exists():
+    while named(name) or own.exists():
         assert time.monotonic() < end
         time.sleep(0.01)
-
-
-def alive(process):
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 @pytest.mark.parametrize("lie", ["garbage", "twice_later", "shuts_later"])
