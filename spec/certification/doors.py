@@ -80,19 +80,21 @@ def certify(
     budget, call_timeout, diagnosis_timeout: limits in seconds: of all testing, of one call, of
     the search for causes.
     jobs, isolate, scheduler, executor: test in other processes, several at a time; isolate
-    continues after crashes. By default the target is tested in this process, which it can end
-    (by `os._exit`); a line on standard error reports that.
+    continues after crashes.
     isolation: "process" puts the target in a process that has nothing of its judge, "fork" in one
     that it shares with its judge, "none" in this one. For other processes, a target must be a
-    string, or a function or class of a module.
+    string, or a function or class of a module. By default, a string is tested as the command line
+    tests it, where that is "process"; all else is tested in this process, as it is here. Such a
+    target can end the process (by `os._exit`), which a line on standard error reports.
     where: a condition ("causal and N < M"): test only problems that meet it.
     Raises Unsuitable if the target or an option is unusable.
     """
     given = dict(locals())
     del given["executor"]
     request = requested(given.pop("target"), given)
-    apart = request.jobs > 1 or request.isolate or request.scheduler or parted(request.target)
-    if apart or request.isolation in (PROCESS, FORK) or executor is not None:
+    several = request.jobs > 1 or request.isolate or request.scheduler or executor is not None
+    named = isinstance(target, str) and request.isolation is None and request.apart
+    if several or named or request.isolation in (PROCESS, FORK):
         return _by_children(target, request, executor)
     return here(target, request)
 

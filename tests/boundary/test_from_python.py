@@ -14,6 +14,12 @@ def attend(query, key, value):
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     return weights / weights.sum(-1, keepdims=True) @ value
 """
+ENDS = """\
+import os
+
+def ends(query, key, value):
+    os._exit(0)
+"""
 CALLS = """\
 import mine
 from spec import certify
@@ -63,3 +69,19 @@ def test_a_certificate_of_this_process_says_that_it_is_no_evidence(certified):
     said = certified("mine.attend", {})
     assert said.startswith("attend: certified (quick)")
     assert NONE in said
+
+
+@pytest.mark.parametrize("target", ["'mine:attend'", "'mine.py:attend'"])
+def test_a_target_that_is_named_is_judged_as_on_the_command_line(target, certified):
+    assert "\nisolation     process" in certified(target, {})
+    assert NONE in certified(target, {"isolation": "none"})
+
+
+def test_a_target_cannot_end_the_process_that_asks_for_its_certificate(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        f"{MINE}\nimport os\n\ndef ends(query, key, value):\n    os._exit(0)\n"
+    )
+    (tmp_path / "judge.py").write_text(CALLS.format(target="'mine.py:ends'", options={}))
+    done = run(cwd=tmp_path, program=("judge.py",))
+    assert "ends: incomplete" in done.stdout
+    assert "the process ended with exit code 0" in done.stdout
