@@ -3,24 +3,29 @@
 A campaign that was killed resumes: a seed with a certificate in the folder is not tested again. The
 folder records the campaign, so that certificates of another specification or with other options are
 not mixed with it. Problems that broke a clause before are tested first.
+
+A secret seed is drawn for its certificate, so that no target knows its problems beforehand. It has
+a name (`secret-1`), by which a campaign that resumes finds the certificate.
 """
 
 import dataclasses
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from spec.backends import Unsuitable
 from spec.certification.attended import certified
+from spec.certification.choices import checked
 from spec.certification.judging.edition import edition
 from spec.certification.judging.verdict import INTERRUPTED
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.files import in_lines, written
 from spec.certification.ledger.reading import read
+from spec.certification.options import SECRET
 from spec.certification.remembered import Remembered, database, replays
 from spec.certification.settings import Request
 from spec.certification.several import GRAVITY, table
@@ -28,6 +33,9 @@ from spec.certification.several import GRAVITY, table
 HEAD = ("target", "seeds", "problems", "failures", "clauses that are violated")
 ABOUT = "campaign.json"
 HOW = ("jobs", "scheduler", "isolate", "call_timeout")  # may change when one is resumed
+DRAWN = ("seed", "secret")  # by each certificate
+MANY = 100  # seeds, unless somebody says how many
+Seed = int | str  # its number; the name of one that is secret
 
 
 @dataclass
@@ -59,13 +67,16 @@ class Tally:
 
 
 def campaign(
-    requests: Mapping[str, Request], wanted: Sequence[int], folder: Path, where: str | None
+    requests: Mapping[str, Request], wanted: Sequence[Seed], folder: Path, where: str | None
 ) -> int:
     """Test what is not yet tested, with a table before and after; return the worst exit code.
 
     wanted: the seeds. where: the database of failing problems, if not in the folder. Raises
-    Unsuitable if the folder holds another campaign, or the database cannot be used.
+    Unsuitable if the folder holds another campaign, the database cannot be used, or a target that
+    shares a process with its judge is to have a secret seed.
     """
+    for request in requests.values():
+        _ = [with_seed(request, seed) for seed in wanted]
     places = {name: folder / _written_as(name) for name in requests}
     if len({*places.values()}) < len(requests):
         raise Unsuitable("two targets would have the same folder")
@@ -80,7 +91,7 @@ def campaign(
             try:
                 _replay(name, requests[name], known)
                 for seed in (seed for other, seed in left if other == name):
-                    certificate = _judged(replace(requests[name], seed=seed), known)
+                    certificate = _judged(with_seed(requests[name], seed), known)
                     certificate.save(_file(places[name], seed))
                     tallies[name].add(certificate)
             except Unsuitable as reason:  # the others are judged
@@ -91,15 +102,31 @@ def campaign(
     return max((tally.code for tally in tallies.values()), key=GRAVITY.index, default=0)
 
 
-def seeds(text: str) -> list[int]:
-    """The seeds of `0-99,200`. Raises Unsuitable."""
-    found: dict[int, None] = {}
+def seeds(text: str | None, requests: Iterable[Request] = ()) -> list[Seed]:
+    """The seeds of `0-99,200` or `secret:100`. Raises Unsuitable.
+
+    text: by default they are secret, unless a request is of a target that could know them.
+    """
+    if text is None:
+        text = f"{SECRET}:{MANY}" if all(x.apart for x in requests) else f"0-{MANY - 1}"
+    found: dict[Seed, None] = {}
     for part in text.split(","):
-        ends = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
-        if not ends or int(ends[2] or ends[1]) < int(ends[1]):
-            raise Unsuitable(f"--seeds {text}: write A-B, numbers, or several with commas")
-        found |= dict.fromkeys(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+        ends = re.fullmatch(rf"(\d+)(?:-(\d+))?|{SECRET}:([1-9]\d*)", part.strip())
+        if not ends or int(ends[2] or ends[1] or 0) < int(ends[1] or 0):
+            known = f"write A-B, numbers, {SECRET}:N, or several with commas"
+            raise Unsuitable(f"--seeds {text}: {known}")
+        if ends[3]:
+            found |= dict.fromkeys(f"{SECRET}-{n}" for n in range(1, int(ends[3]) + 1))
+        else:
+            found |= dict.fromkeys(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
     return [*found]
+
+
+def with_seed(request: Request, seed: Seed) -> Request:
+    """The request of one certificate. Raises Unsuitable: the target could know a secret seed."""
+    if isinstance(seed, int):
+        return replace(request, seed=seed)
+    return checked(replace(request, secret=True))
 
 
 def _judged(request: Request, known: Remembered) -> Certificate:
@@ -126,7 +153,7 @@ def _replay(name: str, request: Request, known: Remembered) -> None:
         print(f"{name}: {stale} that another specification found are put no more", flush=True)
 
 
-def _told(tally: Tally, place: Path, seed: int) -> bool:
+def _told(tally: Tally, place: Path, seed: Seed) -> bool:
     """Whether a seed has a certificate already, which is then counted."""
     file = _file(place, seed)
     if file.exists():
@@ -151,11 +178,11 @@ def _check(requests: Mapping[str, Request], folder: Path) -> None:
 
 def _asked(request: Request) -> Any:
     """The options of a request that can change a verdict, without the seed."""
-    fields = {n: x for n, x in request.to_json().items() if n not in (*HOW, "seed")}
+    fields = {n: x for n, x in request.to_json().items() if n not in (*HOW, *DRAWN)}
     return json.loads(json.dumps(fields))
 
 
-def _file(place: Path, seed: int) -> Path:
+def _file(place: Path, seed: Seed) -> Path:
     return place / f"{seed}.json"
 
 

@@ -132,7 +132,7 @@ def _campaign(options: argparse.Namespace) -> int:
     wanted = {n: x for name in options.targets or [None] for n, x in requests(name, given).items()}
     folder = Path(options.folder)
     _reserve(folder)
-    return campaign(wanted, seeds(options.seeds), folder, options.database)
+    return campaign(wanted, seeds(options.seeds, wanted.values()), folder, options.database)
 
 
 def _reserve(folder: Path) -> None:

@@ -185,7 +185,9 @@ def add_campaign_options(campaign: Parser) -> None:
     add_options(campaign)
     add_work_options(campaign)
     add = campaign.add_argument_group("the campaign").add_argument
-    add("--seeds", required=True, metavar="A-B[,C]", help="a certificate for each of them")
+    each = "a certificate for each of them; secret:N for N that nobody knows beforehand (default: "
+    each += "secret:100, or 0-99 for a target that shares a process with its judge)"
+    add("--seeds", metavar="A-B[,C]", help=each)
     kept = "where certificates are kept; a campaign that was interrupted resumes from it"
     add("--folder", required=True, metavar="FOLDER", help=kept)
     broken = "earlier failing problems, which are tried first (default: in FOLDER)"

@@ -9,7 +9,7 @@ from hypothesis.database import InMemoryExampleDatabase
 
 from spec.backends import Unsuitable
 from spec.certification import campaign as module
-from spec.certification.campaign import Tally, campaign, seeds
+from spec.certification.campaign import Seed, Tally, campaign, seeds
 from spec.certification.judging.edition import edition
 from spec.certification.judging.replaying import BREAKS
 from spec.certification.remembered import Remembered, replays
@@ -37,10 +37,18 @@ def with_code(code: int) -> Any:
         ("7-7", [7]),
         ("0-1,9, 4-5", [0, 1, 9, 4, 5]),
         ("3,1-3", [3, 1, 2]),
+        ("secret:2", ["secret-1", "secret-2"]),
+        ("4,secret:1", [4, "secret-1"]),
     ],
 )
-def test_a_range_of_seeds_has_both_of_its_ends(text: str, wanted: list[int]) -> None:
+def test_a_range_of_seeds_has_both_of_its_ends(text: str, wanted: list[Seed]) -> None:
     assert seeds(text) == wanted
+
+
+def test_seeds_are_secret_unless_a_target_could_know_them() -> None:
+    apart, shares = (Request(NAME, isolation=how) for how in ("process", "fork"))
+    assert seeds(None, [apart]) == [f"secret-{n}" for n in range(1, 101)]
+    assert seeds(None, [apart, shares]) == [*range(100)]
 
 
 @pytest.mark.parametrize("codes", [(1, 0), (0, 1), (3, 0), (0, 3), (3, 1, 0), (1, 3)])
@@ -70,7 +78,7 @@ def judging(monkeypatch: pytest.MonkeyPatch) -> Judging:
     return judge
 
 
-def run(folder: Path, wanted: list[int], **fields: Any) -> int:
+def run(folder: Path, wanted: list[Seed], **fields: Any) -> int:
     """A campaign of one target."""
     return campaign({NAME: Request(NAME, **fields)}, wanted, folder, None)
 
@@ -152,3 +160,23 @@ def test_old_problems_are_put_in_their_own_format_alone(dtype: str) -> None:
     assert (again.dtypes, again.clauses, stale) == ((dtype,), ("A1", "A2"), 0)
     assert {*again.replays} == {f"A1 {dtype}", f"A2 {dtype}"}
     assert replays(known(("A1", "float64")), Request(NAME, dtypes=("float32",))) == (None, 0)
+
+
+def test_secret_seeds_are_left_to_the_judge_and_kept_by_name(
+    judging: Judging, tmp_path: Path
+) -> None:
+    apart = {"isolation": "process"}
+    assert run(tmp_path, ["secret-1"], **apart) == 0
+    assert run(tmp_path, [7, "secret-1", "secret-2"], **apart) == 0
+    assert [(x.secret, x.seed) for x in judging.asked] == [(True, 0), (False, 7), (True, 0)]
+    files = sorted(x.name for x in tmp_path.glob("*/*.json"))
+    assert files == ["7.json", "secret-1.json", "secret-2.json"]
+
+
+def test_a_target_that_could_know_them_has_no_secret_seeds(
+    judging: Judging, tmp_path: Path
+) -> None:
+    with pytest.raises(Unsuitable, match="--seed secret needs --isolation process"):
+        run(tmp_path, [0, "secret-1"], isolation="fork")
+    assert judging.asked == []
+    assert [*tmp_path.iterdir()] == []

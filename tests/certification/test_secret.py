@@ -83,3 +83,17 @@ def test_where_there_can_be_none_is_said(words, why, folder):
     done = run("certify", "mine.py:attend", *words, cwd=folder)
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: {why}")
+
+
+def test_a_campaign_draws_one_for_each_certificate(folder):
+    words = ("--seeds", "secret:2", "--folder", "kept")
+    done = run("campaign", "mine.py:attend", *APART, *words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert len({*PROMISED.findall(done.stderr)}) == 2
+    told = [json.loads(x.read_text()) for x in sorted(folder.glob("kept/*/secret-*.json"))]
+    texts = [f"{x['seed']}:{x['versions']['nonce']}" for x in told]
+    hashed = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
+    assert len({*hashed}) == 2
+    assert hashed == [x["versions"]["commitment"] for x in told] == PROMISED.findall(done.stderr)
+    again = run("campaign", "mine.py:attend", *APART, *words, cwd=folder)
+    assert "commitment" not in again.stderr
