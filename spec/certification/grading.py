@@ -23,7 +23,6 @@ from spec.certification.judging.edition import (
     file_of,
     whole_edition,
 )
-from spec.certification.judging.verdict import INTERFERED
 from spec.certification.ledger.causes import region_in_words, remedy
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import blocks
@@ -181,8 +180,7 @@ def _verdict(certificate: Certificate, met: bool) -> tuple[Word, int]:
             return ("certified", 0) if met else ("requirement missing", 1)
         case 1:
             return "not certified", 1
-    interfered = any(v.message.startswith(INTERFERED) for v in certificate.verdicts)
-    return ("interfered" if interfered else "incomplete"), 3
+    return ("interfered" if certificate.interfered else "incomplete"), 3
 
 
 def _region(certificate: Certificate) -> str:

@@ -102,6 +102,14 @@ def test_the_certificate_of_a_liar_says_that_it_interfered(lie, folder):
     assert printed
 
 
+def test_verdicts_from_before_a_lie_stand(folder):
+    code, said, found, _ = certified("lies.py:garbage_later", folder, "--clause", "A1,S,V,P")
+    assert code == 3, said
+    assert said.partition("\n")[0].endswith("incomplete, as the target interfered with its judge")
+    assert {v["outcome"] for v in found["verdicts"]} >= {"blocked", "holds"}
+    assert not found["passed"]
+
+
 @pytest.mark.parametrize(
     ("lie", "why"),
     [

@@ -118,7 +118,7 @@ class Supervisor:
             try:
                 self._heard(child, message)
             except Interfered as what:
-                self.bench.void(f"its process {what}")
+                self.bench.interfered(f"its process {what}")
                 self.explained, self.diagnosis = True, Diagnosis()
                 self._end()
 

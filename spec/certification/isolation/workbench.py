@@ -92,10 +92,17 @@ class Workbench:
                 self.note(unrun(self.clauses[number], dtype, "crashed", why))
         return why
 
-    def void(self, why: str) -> None:
-        """Drop all results, as the target interferes."""
-        self.plan.void(f"{INTERFERED}: {why}")
-        self.notes.clear()
+    def interfered(self, why: str) -> None:
+        """Begin no more items. Verdicts stand if the target shares no process with their judge.
+
+        If all items have one, none stands: something must show that the run has no result.
+        """
+        reason = f"{INTERFERED}: {why}"
+        if self.crew.request.apart and not self.plan.verdicts.keys() >= self.plan.place.keys():
+            self.plan.stop(reason)
+        else:
+            self.plan.void(reason)
+            self.notes.clear()
 
     def note(self, verdict: Verdict) -> None:
         """Record a verdict, or the same verdict with its counterexample."""

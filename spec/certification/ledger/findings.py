@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from spec.certification.judging.cause import Cause, Region
-from spec.certification.judging.verdict import OUTCOMES, Verdict, verdict_to_json
+from spec.certification.judging.verdict import INTERFERED, OUTCOMES, Verdict, verdict_to_json
 from spec.certification.ledger.files import in_lines, written
 from spec.certification.target.probing import Refusal
 from spec.printable import all_printable
@@ -72,9 +72,15 @@ class Findings:
         return self.exit_code == 0
 
     @property
+    def interfered(self) -> bool:
+        """Whether the run ended because the target interfered with its judge."""
+        unjudged = (verdict for verdict in self.verdicts if verdict.outcome == "blocked")
+        return any(verdict.message.startswith(INTERFERED) for verdict in unjudged)
+
+    @property
     def exit_code(self) -> int:
-        """0 certified, 1 a required clause fails, 3 incomplete."""
-        if any(map(blocks, self.verdicts)):
+        """0 certified, 1 a required clause fails, 3 incomplete, or the target interfered."""
+        if any(map(blocks, self.verdicts)) and not self.interfered:
             return 1
         stopped = any(v.outcome in ("blocked", "crashed") for v in self.verdicts) or any(
             refusal.crashed for refusal in self.refusals

@@ -119,7 +119,7 @@ def _judged(certificate: Findings) -> str:
     """In a word, or in a few where it is certified in spite of something."""
     count, word = len(certificate.deviations), WORDS[certificate.exit_code]
     word += QUICKLY * (certificate.passed and certificate.profile == "quick")
-    if any(verdict.message.startswith(INTERFERED) for verdict in certificate.verdicts):
+    if certificate.interfered:
         return f"{word}, as {INTERFERED} with its judge"
     where = f" where {certificate.where}" if certificate.where else ""
     if certificate.passed and count:
