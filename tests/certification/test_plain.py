@@ -97,10 +97,10 @@ def written(folder, text):
     return path
 
 
-def code_of(folder, kind, name, text):
+def code_of(folder, kind, name, text, how=None):
     """The script of the first cause, without what it says of itself."""
     target = f"{written(folder, text)}:{name}"
-    certificate = certify(target, kind=kind, profile="quick", dtypes=("float32",))
+    certificate = certify(target, kind=kind, profile="quick", dtypes=("float32",), isolation=how)
     script = certificate.causes[0].counterexample.script
     (folder / "cause.py").write_text(script)
     return script.split('"""', 2)[2]
@@ -195,7 +195,7 @@ FORGETFUL = f"{SINUSOIDAL.replace('100.0 **', '10000.0 **')}\n    widths = set()
 
 
 def test_what_is_not_repeated_by_one_call_is_not_told_by_one(tmp_path):
-    assert "the clause itself is run" in code_of(tmp_path, "sinusoidal", "add", FORGETFUL)
+    assert "the clause itself is run" in code_of(tmp_path, "sinusoidal", "add", FORGETFUL, "none")
     done = repeated(tmp_path)  # it finds this repository from any folder
     assert (done.returncode, done.stderr, ": at (" in done.stdout) == (1, "", True), done
 
@@ -242,3 +242,11 @@ def test_what_was_watched_is_of_its_own_class_again():
     assert type(shared) is Shared
     shared.extend()
     assert len(tape.calls) == 2
+
+
+def test_a_runner_can_be_new_so_that_two_calls_tell_it(tmp_path):
+    code = code_of(tmp_path, "sinusoidal", "add", FORGETFUL)
+    assert code.count("add(x") == 2
+    assert "spec" not in code.replace(str(tmp_path), "")
+    done = repeated(tmp_path)
+    assert (done.returncode, done.stdout.split()[0]) == (1, "got"), done
