@@ -242,11 +242,3 @@ def test_what_was_watched_is_of_its_own_class_again():
     assert type(shared) is Shared
     shared.extend()
     assert len(tape.calls) == 2
-
-
-def test_a_runner_can_be_new_so_that_two_calls_tell_it(tmp_path):
-    code = code_of(tmp_path, "sinusoidal", "add", FORGETFUL)
-    assert code.count("add(x") == 2
-    assert "spec" not in code.replace(str(tmp_path), "")
-    done = repeated(tmp_path)
-    assert (done.returncode, done.stdout.split()[0]) == (1, "got"), done
