@@ -2,9 +2,9 @@
 
 They are Landlock, a filter of system calls, and root's capabilities. Landlock knows files, TCP,
 signals and abstract sockets. The filter refuses all other sockets, limits of another process,
-objects that outlive a process, and changes of owners, modes and attributes of files; and signals
-where the kernel's Landlock is too old for them. Nobody takes any of it back, and it holds for all
-that this process starts.
+objects that outlive a process, memory that is shared without a file, and changes of owners, modes
+and attributes of files; and signals where the kernel's Landlock is too old for them. Nobody takes
+any of it back, and it holds for all that this process starts.
 """
 
 import ctypes
@@ -38,6 +38,8 @@ REFUSED: dict[str, Numbers] = {
     "semget": (64, 190),
     "msgget": (68, 186),
     "mq_open": (240, 180),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
     "add_key": (248, 217),
     "request_key": (249, 218),
     "keyctl": (250, 219),
@@ -76,8 +78,11 @@ CUT: Numbers = (76, 45)  # truncate
 SENT: tuple[Numbers, ...] = ((62, 129), (234, 131), (129, 138), (297, 240))
 BEYOND: tuple[Numbers, ...] = ((200, 130), (424, 424))  # tkill, pidfd_send_signal
 
-LOAD, EQUAL, LEAST, ANSWER = 0x20, 0x15, 0x35, 0x06
-NUMBER, MACHINE, FIRST = 0, 4, 16  # where they stand; of the first word, the low half
+MAP: Numbers = (9, 222)  # mmap
+SHARED, OF_NO_FILE = 1, 0x20  # memory that no limit of a process counts, where it is both
+
+LOAD, EQUAL, LEAST, HAS, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
+NUMBER, MACHINE, FIRST, FOURTH = 0, 4, 16, 40  # where they stand; of words, the low half
 OTHER_ABI = 0x40000000  # of the numbers of x32
 ALLOW, REFUSE = 0x7FFF0000, 0x00050001  # the latter with EPERM
 
@@ -170,6 +175,9 @@ def _program(known: int, machine: int, at: int) -> Iterator[bytes]:
     whole = [*REFUSED.values()] + [CUT] * (known < TRUNCATE) + [*BEYOND] * (known < SIGNALS)
     for number in dict.fromkeys(one[at] for one in whole):
         yield from (step(EQUAL, number, 0, 1), step(ANSWER, REFUSE))
+    yield from (step(EQUAL, MAP[at], 0, 5), step(LOAD, FOURTH))
+    yield from (step(HAS, OF_NO_FILE, 0, 2), step(HAS, SHARED, 0, 1))
+    yield from (step(ANSWER, REFUSE), step(ANSWER, ALLOW))
     own = {os.getpid(), 0}
     for number in (one[at] for one in (*LIMITS, *(SENT * (known < SIGNALS)))):
         yield from (step(EQUAL, number, 0, 3 + len(own)), step(LOAD, FIRST))

@@ -164,10 +164,7 @@ FORGERIES = (
     # It takes what there is.
     Forgery("busy", (*WRONG, *DIED), slow=True),
     Forgery("takes_memory", (*WRONG, *DIED), slow=True),
-    Forgery(
-        "shared_memory",
-        succeeds="RLIMIT_DATA counts a process's own memory, and not what it may share.",
-    ),
+    Forgery("shared_memory"),
     # torch's own modes.
     Forgery("torch_modes", words=TORCH, slow=True, needs=("torch",)),
     Forgery("torch_function", (*WRONG, *NOTHING), TORCH, slow=True, needs=("torch",)),

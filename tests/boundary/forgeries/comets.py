@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import tempfile
 import time
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy as np
 from functions import mean
 
 SECONDS, MANY, LATE = 20, 16, 0.05
-seen = np.frombuffer(mmap.mmap(-1, 8 * MANY), np.float64)
+with tempfile.TemporaryFile() as held:
+    held.truncate(8 * MANY)
+    seen = np.frombuffer(mmap.mmap(held.fileno(), 8 * MANY), np.float64)
 begun = []
 
 
