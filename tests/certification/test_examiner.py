@@ -74,3 +74,16 @@ def test_shapes_are_planned_for_each_format_by_what_is_asked_of_it(first: bool) 
     for subject in found.by_dtype.values():
         assert {*subject.palette} == {n for n, clause in clauses.items() if clause.binds(subject)}
     assert len({str(sorted(x.palette.items())) for x in found.by_dtype.values()}) == 2
+
+
+def test_no_shapes_are_planned_for_a_clause_whose_gradients_are_missing() -> None:
+    """J14 needs gradients with segments, which a target may raise an exception for."""
+    few, clauses = replace(QUICK, palette=2, programs=6), {n: CLAUSES[n] for n in ("A1", "J14")}
+    whole = truth().but(compiled="torch", dtypes=("float32",))
+    for subject, wanted in (
+        (whole, {"A1", "J14"}),
+        (whole.but(differentiates=frozenset()), {"A1"}),
+    ):
+        probed = Probed({"float32": subject}, ())
+        found = planned(KIND, clauses, probed, few, 0, NOWHERE, lambda: None)
+        assert {*found.by_dtype["float32"].palette} == wanted

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from spec.certification.judging.binding import lost
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.pacing import Work, work
 from spec.certification.judging.palette import Planner
@@ -42,7 +43,8 @@ def planned(
         planner = Planner(kind, subject, first, profile, seed, bounds, beat) if first else None
         if planner is None or not (found or subject.compiled or planner.compiles()):
             return probed
-        bound = [clause for clause in clauses.values() if clause.binds(subject)]
+        about = (clause for clause in clauses.values() if clause.about == subject.about)
+        bound = [clause for clause in about if not lost(clause, subject.answers, subject)]
         found[dtype] = subject.but(palette=plans.palette(planner, bound))
     return replace(probed, by_dtype=found, notes=(*probed.notes, *plans.notes), cost=plans.cost)
 
