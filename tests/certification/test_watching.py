@@ -97,7 +97,7 @@ print(certificate.exit_code)
 """
 
 
-@pytest.mark.parametrize("target", ["mine.attend", "'mine:attend'"])
+@pytest.mark.parametrize("target", ["mine.attend", "'mine:attend', isolation='none'"])
 def test_certify_is_not_ended_in_silence(target, tmp_path):
     (tmp_path / "mine.py").write_text(EXITS.format(ends="os._exit(0)", calls=40))
     done = run(program=("-c", CERTIFIES.format(target=target)), cwd=tmp_path)

@@ -25,6 +25,7 @@ from spec.certification.profiles import PROFILES, QUICK
 from tests.golden.subjects import Golden
 
 HOURS = 36000.0  # seconds
+HERE = {"profile": "quick", "isolation": "none"}  # without clocks, a process of its own has some
 VERDICT = ("clause", "force", "dtype", "outcome", "examples", "drawn", "causes")
 CAUSE = ("asked", "failure", "drawn", "clauses", "dtypes", "problems", "features")
 WORDS = ("sentence", "beside", "lens", "besides")
@@ -48,7 +49,7 @@ def judged(golden: Golden) -> dict[str, Any]:
     """What is said of a target, as JSON; of one that cannot be judged, why."""
     try:
         with without_clocks():
-            found = certify(golden.target, profile="quick", **golden.options)
+            found = certify(golden.target, **{**HERE, **golden.options})
     except Unsuitable as reason:
         return {"passed": False, "unsuitable": type(reason).__name__}
     told: dict[str, Any] = json.loads(json.dumps(found.to_json()))

@@ -46,7 +46,7 @@ def test_what_is_left_under_a_convention_has_a_script_that_runs_alone(tmp_path: 
     layer, cause = tmp_path / "unscaled.py", tmp_path / "cause.py"
     layer.write_text(textwrap.dedent(UNSCALED))
     few = {**OPTIONS, "clauses": ("L1", "L36"), "description": str(tmp_path / "own.toml")}
-    first, second = certify(f"{layer}:Unscaled", **few).causes
+    first, second = certify(f"{layer}:Unscaled", isolation="none", **few).causes
     assert first.lens.startswith("seems to follow the convention causality=always")
     assert second.counterexample is not None
     assert "spec" not in second.counterexample.script.partition("import numpy")[2]

@@ -53,7 +53,7 @@ def few(target: str, description: Path | None, clause: str) -> str:
     """The script of a clause that a layer fails."""
     options = {} if description is None else {"description": str(description)}
     settled = {"profile": "quick", "dtypes": ("float32",), "fail_fast": True}
-    made = certify(target, clauses=(clause,), **options, **settled)  # type: ignore[arg-type]
+    made = certify(target, clauses=(clause,), isolation="none", **options, **settled)  # type: ignore[arg-type]
     examples = (failure.counterexample for failure in made.failures)
     return next(x.script for x in examples if x is not None)
 
