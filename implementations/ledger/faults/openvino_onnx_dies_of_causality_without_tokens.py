@@ -2,8 +2,9 @@
 
 With `is_causal` and a length of zero, of the keys or of the queries, memory outside an array is
 written while the model is compiled: the process dies of SIGSEGV or SIGABRT ("free(): invalid
-pointer"). With 31 tokens on the other side this happened in each run; with one token it did not. Expected: zeros, as without
-`is_causal`. (The call has a mask, because without one it raises an exception.)
+pointer"). With 31 tokens on the other side this happened in each run; with one token it did not.
+Expected: zeros, as without `is_causal`. (The call has a mask, because without one it raises an
+exception.)
 """
 
 import numpy as np
