@@ -5,6 +5,7 @@ normalised, how many keys are taken at a time, and what the backward pass goes b
 a function that spoils what stands at a named place.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -72,7 +73,7 @@ class Machine:
         self.narrow = p.dtype in ("float16", "bfloat16")
         self.q, self.dout = p.q.astype(self.f), p.dout.astype(self.f)
         self.k, self.v = (definition.shared(x, p.H).astype(self.f) for x in (p.k, p.v))
-        self.log2e = self.f(np.log2(np.e))
+        self.log2e = self.f(np.log2(math.e))
 
     def at(self, place: str, x: Array) -> Array:
         fault = self.faults.get(place)

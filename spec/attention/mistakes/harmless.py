@@ -4,6 +4,8 @@ These functions test the specification in the other direction. A clause that rej
 demands a particular way to compute attention, and not attention itself.
 """
 
+import math
+
 import numpy as np
 
 from spec.attention.mistakes import making, steps
@@ -32,7 +34,7 @@ def subtracts_more_than_the_maximum(s: Array, allowed: Array) -> Array:
 def works_in_base_two(s: Array, allowed: Array) -> Array:
     """Computes powers of two of the scores times log2(e), as fast kernels do."""
     hidden = forbid(s, allowed)
-    return normalised(np.exp2((hidden - top(hidden)) * s.dtype.type(np.log2(np.e))))
+    return normalised(np.exp2((hidden - top(hidden)) * s.dtype.type(np.log2(math.e))))
 
 
 @wrong("weigh", incident="BUG-40", harmless=True)

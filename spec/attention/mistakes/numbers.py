@@ -4,6 +4,7 @@ Tolerances that are chosen instead of derived often accept them. Inputs and outp
 unless a known bug names other dtypes; only a step in between has fewer digits.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ def exponentiates_in_float16(s: Array, allowed: Array) -> Array:
 def exponentiates_by_a_cubic(s: Array, allowed: Array) -> Array:
     """Approximates 2^x on [0, 1) by a polynomial of degree 3, which is accurate to only 1e-4."""
     hidden = forbid(s, allowed)
-    x = np.maximum((hidden - top(hidden)) * np.float32(np.log2(np.e)), -200)
+    x = np.maximum((hidden - top(hidden)) * np.float32(np.log2(math.e)), -200)
     whole = np.floor(x)
     cubic = np.polyval(np.array([0.07802, 0.2257, 0.6962, 0.99993], dtype=s.dtype), x - whole)
     return normalised(np.where(allowed, np.ldexp(cubic, whole.astype(int)), 0))

@@ -5,6 +5,8 @@ log-sum-exp, or when a model is explained by its weights. A separate path for tr
 tested only through its gradients, which do not show a wrong output.
 """
 
+import math
+
 import numpy as np
 
 from spec.attention.mistakes import exponentials, steps
@@ -80,7 +82,7 @@ def shows_nan_for_idle_queries(seen: Pass) -> Array:
 )
 def measures_lse_in_base_two(seen: Pass) -> Array:
     """Returns the log-sum-exp in base 2 instead of as a natural logarithm."""
-    return steps.measure(seen) * np.log2(np.e)
+    return steps.measure(seen) * np.log2(math.e)
 
 
 @wrong("measure", incident="BUG-18", where="the log-sum-exp asked for")

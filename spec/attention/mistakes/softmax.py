@@ -4,6 +4,8 @@ Small scores hide most of these bugs. Three things show them: weights that do no
 scores of a thousand, and queries whose scores are far below those of other queries.
 """
 
+import math
+
 import numpy as np
 
 from spec.attention.mistakes.exponentials import divided, forbid, softmax, top
@@ -90,7 +92,7 @@ def starts_the_maximum_at_minus_1e30(s: Array, allowed: Array) -> Array:
 )
 def takes_scores_in_bits_too_early(s: Array, allowed: Array) -> Array:
     """Multiplies scores by log2(e) before subtracting the maximum, so very low ones become -inf."""
-    hidden = forbid(s * s.dtype.type(np.log2(np.e)), allowed)
+    hidden = forbid(s * s.dtype.type(np.log2(math.e)), allowed)
     return normalised(np.exp2(hidden - top(hidden)))
 
 
