@@ -39,7 +39,7 @@ DANGEROUS: Mapping[str, tuple[str, str]] = {
     "spec.runner.spaces": ("fork signal", "is copied into namespaces, and ends as a runner does"),
     "spec.boundary.messages": ("signal", "knows which signals end a process"),
     "spec.boundary.runners": (
-        "signal socket subprocess",
+        "socket subprocess",
         "starts the process with the target, asks it, and ends as it has ended",
     ),
     "spec.layer.plug.expressions": ("eval", "a description holds expressions of its user"),

@@ -12,7 +12,6 @@ import json
 import mmap
 import os
 import secrets
-import signal
 import socket
 import subprocess
 import sys
@@ -169,7 +168,7 @@ class Connection:
             raise Interfered("closed its connection to the judge")
         found = parsed(said, number)
         if "died" in found:
-            _like(found["died"])
+            spaces.end_with(found["died"])
         if "counts" in found:
             self.counted = Counts.read(found["counts"])
         return found
@@ -235,12 +234,3 @@ class Connection:
     def _free(self, spot: Spot) -> None:
         self.free.append(spot.id)
         self.gaps.setdefault(spot.size, []).append(spot.at)
-
-
-def _like(code: int) -> None:
-    """End this process as its runner ended."""
-    if code < 0:
-        if -code not in (signal.SIGKILL, signal.SIGSTOP):
-            signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-    os._exit(code)

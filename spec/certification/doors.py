@@ -111,7 +111,9 @@ def supervising(request: Request, executor: Executor | None = None) -> Superviso
     Raises Unsuitable: it is to be tested in this one.
     """
     if request.isolation == NONE:
-        raise Unsuitable("--isolation none tests in one process, and other processes are asked for")
+        raise Unsuitable(
+            "--isolation none tests in one process: leave it out, as this run needs others"
+        )
     return Supervisor(request, resolved(request.specification), executor)
 
 

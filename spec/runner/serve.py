@@ -28,17 +28,10 @@ from .objects import Objects, State
 from .origin import MOST, files, packages
 
 LONGEST = 1 << 17  # bytes of a message
-ASIDE = {
-    "n",
-    "do",
-    "new",
-    "free",
-    "how",
-    "running",
-    "warnings",
-    "recording",
-    "keeping",
-}  # of no layer
+ASIDE = {  # what a layer is not given
+    *("n", "do", "new", "free", "how"),
+    *("running", "warnings", "recording", "keeping"),
+}
 Confine = Callable[[str, str], None]  # the target's name and folder: see `confine`
 
 

@@ -8,21 +8,22 @@ have one, in which they have their own numbers.
     unshare(2), pid_namespaces(7), user_namespaces(7), network_namespaces(7)
 """
 
-import ctypes
 import os
 import platform
 import resource
 import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
 from . import landlock
+from .landlock import MACHINES, Numbers
 
 MOUNTS, OBJECTS, USER, PROCESSES, NETWORK = 0x20000, 0x8000000, 1 << 28, 1 << 29, 1 << 30
 ALL = MOUNTS | OBJECTS | PROCESSES | NETWORK
-CLONE = {"x86_64": 56, "aarch64": 220}  # the system call
+CLONE, UNSHARE, MOUNT = (56, 220), (272, 97), (165, 40)
 KEPT, BELOW = 1 << 18, 1 << 14  # of mounts: changes stay here, also of what is mounted below
 CAREFUL = 2 | 4 | 8  # no programs with other rights, no devices, no programs
 FILES = 1 << 20  # more handles than a process has
@@ -36,11 +37,10 @@ def wanted() -> int:
 @cache
 def possible() -> bool:
     """Whether this system lets a process of this user make them, which a copy of this one tries."""
-    number = CLONE.get(platform.machine())
-    if number is None:
+    if platform.machine() not in MACHINES:
         return False
     try:
-        copy = landlock.asked(number, wanted() | signal.SIGCHLD, 0, 0, 0, 0)
+        copy = _asked(CLONE, wanted() | signal.SIGCHLD, 0, 0, 0, 0)
     except OSError:
         return False
     if not copy:
@@ -55,7 +55,7 @@ def enter() -> None:
     This process stays outside, waits, and ends as the runner ends.
     """
     kinds, numbers = wanted(), (("uid", os.geteuid()), ("gid", os.getegid()))
-    _done(landlock.LIBRARY.unshare(kinds))
+    _asked(UNSHARE, kinds)
     if kinds & USER:
         Path("/proc/self/setgroups").write_text("deny")
         for name, number in numbers:
@@ -82,9 +82,9 @@ def enter() -> None:
 
 def _mount() -> None:
     """Show the processes of this namespace in /proc, if the system permits it."""
-    mount = landlock.LIBRARY.mount
-    _done(mount(b"none", b"/", None, ctypes.c_ulong(KEPT | BELOW), None))
-    mount(b"proc", b"/proc", b"proc", ctypes.c_ulong(CAREFUL), None)
+    _asked(MOUNT, b"none", b"/", None, KEPT | BELOW, None)
+    with suppress(OSError):
+        _asked(MOUNT, b"proc", b"/proc", b"proc", CAREFUL, None)
 
 
 def _adopt(runner: int, tell: int) -> NoReturn:
@@ -100,9 +100,13 @@ def _end_as(first: int, heard: int) -> NoReturn:
     """End as the runner ended, once all of its namespace has."""
     said = os.read(heard, 16)
     os.waitpid(first, 0)
-    code = os.waitstatus_to_exitcode(int(said or signal.SIGKILL))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    end_with(os.waitstatus_to_exitcode(int(said or signal.SIGKILL)))
+
+
+def end_with(code: int) -> NoReturn:
+    """End this process as one did that ended with a code; a negative one is that of a signal."""
     if code < 0:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if -code not in (signal.SIGKILL, signal.SIGSTOP):
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
@@ -115,6 +119,6 @@ def _close_all_but(handles: Sequence[int]) -> None:
         os.closerange(low + 1, high)
 
 
-def _done(result: int) -> None:
-    if result < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+def _asked(numbers: Numbers, *words: int | bytes | None) -> int:
+    """The result of a system call, by its numbers on known machines. Raises OSError."""
+    return landlock.asked(numbers[MACHINES[platform.machine()][1]], *words)

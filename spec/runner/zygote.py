@@ -196,7 +196,7 @@ class Zygote:
         last = time.monotonic() + SWEEPING
         while (left := children() - known) and time.monotonic() < last:
             for order in (signal.SIGSTOP, signal.SIGKILL):
-                for process in left if order == signal.SIGKILL else _family(left):
+                for process in left if order == signal.SIGKILL else family(left):
                     with suppress(ProcessLookupError):
                         os.kill(process, order)
             for process in left:
@@ -223,7 +223,7 @@ def become(script: str, confine: Callable[[], None], asked: int, answers: int) -
     os.execv(sys.executable, [sys.executable, script])
 
 
-def _family(processes: set[int]) -> set[int]:
+def family(processes: set[int]) -> set[int]:
     """Processes, and what they have started, as far as it can be seen."""
     found, ahead = set[int](), [*processes]
     while ahead:

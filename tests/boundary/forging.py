@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from spec.runner.zygote import children
+from spec.runner.zygote import children, family
 from tests.shell import environment
 from tests.walked import ROOT
 
@@ -93,7 +93,7 @@ def _started(words: Sequence[str], folder: Path) -> tuple[int, str, float]:
         process = subprocess.Popen(command, stdout=out, stderr=out, **how)
         end, largest = time.monotonic() + LIMIT, 0
         while not (ended := os.waitpid(process.pid, os.WNOHANG))[0]:
-            largest = max(largest, *map(_memory, (process.pid, *_children(process.pid))))
+            largest = max(largest, *map(_memory, family({process.pid})))
             if time.monotonic() > end:
                 os.killpg(process.pid, signal.SIGKILL)
             time.sleep(0.02)
@@ -104,19 +104,11 @@ def _started(words: Sequence[str], folder: Path) -> tuple[int, str, float]:
 
 
 def _memory(process: int) -> int:
-    """The kilobytes that a process had at most. Those of its end have what this process has."""
+    """The kilobytes that a process had at most, as `wait4` begins with those of its parent."""
     with suppress(OSError):
         found = re.search(r"VmHWM:\s*(\d+)", Path(f"/proc/{process}/status").read_text())
         return int(found[1]) if found else 0
     return 0
-
-
-def _children(process: int) -> list[int]:
-    """The processes that a process has started and that live."""
-    with suppress(OSError):
-        text = Path(f"/proc/{process}/task/{process}/children").read_text()
-        return [*map(int, text.split())]
-    return []
 
 
 def _copied(name: str, folder: Path) -> None:
