@@ -20,14 +20,20 @@ class Element:
     def all(self, tag=None, **attributes):
         """All elements inside of it with a tag, and with attributes (class_ for class)."""
         wanted = {name.rstrip("_").replace("_", "-"): x for name, x in attributes.items()}
-        for x in self.inside:
+        ahead = [*reversed(self.inside)]
+        while ahead:
+            x = ahead.pop()
             if isinstance(x, Element):
-                if tag in (None, x.tag) and all(
-                    x.attributes.get(n) == v or (n == "class" and v in x.classes)
-                    for n, v in wanted.items()
-                ):
+                ahead += reversed(x.inside)
+                if tag in (None, x.tag) and x.has(wanted):
                     yield x
-                yield from x.all(tag, **attributes)
+
+    def has(self, wanted):
+        """Whether it has attributes, by name; a class if it is one of several."""
+        given = self.attributes
+        return all(
+            given.get(n) == x or (n == "class" and x in self.classes) for n, x in wanted.items()
+        )
 
     @property
     def classes(self):
