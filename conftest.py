@@ -1,16 +1,22 @@
-"""What cannot run here is not collected, nor what `--changed` or `--part` leaves out.
+"""What cannot run here is not collected, nor what `--changed`, `--part` or no `--slow` leaves out.
 
 `pytest --implementation` is `pytest_attention_spec`.
 """
 
 import gc
+import operator
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from importlib.util import find_spec
+from itertools import compress
 from pathlib import Path
 from shutil import which
 
 import pytest
 
+from spec.boundary import choosing
 from tests.parts import PARTS, is_outside
+from tests.prepared import judge_by
 from tests.reached import Files, changed_files
 
 CLASSIFIER = ("torch", "tokenizers", "tqdm", "matplotlib")
@@ -45,14 +51,17 @@ CHANGED = pytest.StashKey[tuple[set[Path], str]]()  # the test files that are le
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--changed`, for people who work on this repository, and `--part`, for CI."""
+    """`--changed` and `--slow`, for people who work on this repository, and `--part`, for CI."""
     what = "only the test files that changes since a commit can reach, HEAD unless given"
     parser.addoption("--changed", nargs="?", const="HEAD", metavar="REF", help=what)
     parser.addoption("--part", choices=[*PARTS], help="only the test files of this part")
+    parser.addoption("--slow", action="store_true", help="the tests that are marked slow as well")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Find out what a change reaches, if that is asked. Raises UsageError: no such commit."""
+    if not config.getoption("--slow"):
+        judge_by(choosing.FORK)
     since = config.getoption("--changed")
     if since is None:
         return
@@ -65,6 +74,15 @@ def pytest_configure(config: pytest.Config) -> None:
     chosen, why = files.test_files(changed)
     said = f"--changed: {len(chosen)} of {len(files.tests)} test files since {since}: {why}"
     config.stash[CHANGED] = {config.rootpath / path for path in chosen}, said
+
+
+@pytest.fixture
+def as_users_do() -> Iterator[None]:
+    """Targets have a process of their own where nobody says otherwise, also without `--slow`."""
+    before = choosing.DEFAULT
+    judge_by(choosing.PROCESS)
+    yield
+    judge_by(before)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -83,14 +101,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     absent = {mark for mark, name in MARKED.items() if find_spec(name) is None}
     if "deep" not in config.getoption("-m"):
         absent.add("deep")
-    marks = [absent & {mark.name for mark in item.iter_markers()} for item in items]
-    left_out = [item for item, found in zip(items, marks, strict=True) if found]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item, found in zip(items, marks, strict=True) if not found]
+    hasty = not config.getoption("--slow")
+    chosen = [
+        not (absent & {mark.name for mark in item.iter_markers()} or (hasty and is_slow(item)))
+        for item in items
+    ]
+    config.hook.pytest_deselected(items=[*compress(items, map(operator.not_, chosen))])
+    items[:] = compress(items, chosen)
     if reason := no_browser():  # these are told by name, as a page may look wrong where it is right
         for item in items:
             if item.get_closest_marker("browser"):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def is_slow(item: pytest.Item) -> bool:
+    """Whether a test is marked so, or has values that its mark `quick` does not name."""
+    quick = item.get_closest_marker("quick")
+    if quick is None or item.get_closest_marker("slow") is not None:
+        return item.get_closest_marker("slow") is not None
+    values: str = item.callspec.id  # type: ignore[attr-defined]
+    return not any(fnmatchcase(values, pattern) for pattern in quick.args)
 
 
 def pytest_collection_finish() -> None:

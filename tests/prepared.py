@@ -26,7 +26,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from spec.backends import prepared
+from spec.boundary import choosing
 
+JUDGED_BY = "ATTENTION_SPEC_TESTS_ARE_JUDGED_BY"  # a variable of the environment
 LONGEST = 1 << 20  # bytes of a message
 STREAMS = 2
 
@@ -112,6 +114,16 @@ def asked_of(orders: socket.socket) -> Mapping[str, Any] | None:
         orders.send(b"%d" % os.waitstatus_to_exitcode(status))
 
 
+def judge_by(default: str) -> None:
+    """How targets are judged where nobody says it: here, and in the copies of runs from here.
+
+    By `choosing.FORK`, targets are judged by copies of a process that has their library. A process
+    of their own, which is the default for users, imports it again, and that takes seconds.
+    """
+    os.environ[JUDGED_BY] = choosing.DEFAULT = default
+    choosing.chosen.cache_clear()
+
+
 def main() -> None:
     """Wait for orders; in a copy, be `python -m spec` in its folder."""
     importlib.import_module("spec.certification.command_line")
@@ -124,6 +136,7 @@ def main() -> None:
     if asked is not None:
         os.environ.clear()
         os.environ.update(asked["environment"])
+        judge_by(os.environ.get(JUDGED_BY, choosing.DEFAULT))
         os.chdir(asked["folder"])
         sys.path[0] = asked["folder"]
         sys.argv[1:] = asked["words"]

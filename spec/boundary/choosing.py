@@ -16,6 +16,7 @@ from spec.runner.find import OURS
 from spec.runner.origin import INSTALLED
 
 PROCESS, FORK, NONE = "process", "fork", "none"
+DEFAULT = PROCESS  # where nothing else decides
 MOST = 200  # modules beside a target that are read
 
 
@@ -26,7 +27,7 @@ def chosen(target: str, device: str, folder: str) -> str:
         return PROCESS
     if sys.platform != "linux" or device != "cpu":
         return FORK
-    return FORK if of_ours(target, Path(folder)) else PROCESS
+    return FORK if of_ours(target, Path(folder)) else DEFAULT
 
 
 def of_ours(target: str, folder: Path) -> bool:

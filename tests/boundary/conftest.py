@@ -1,4 +1,4 @@
-"""A target in a runner is forgotten after each test: others are judged in this process."""
+"""Targets are judged as users have them judged; one in a runner is forgotten after each test."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ from spec.backends import elsewhere
 
 
 @pytest.fixture(autouse=True)
-def nobody_elsewhere() -> Iterator[None]:
+def nobody_elsewhere(request: pytest.FixtureRequest) -> Iterator[None]:
+    request.getfixturevalue("as_users_do")
     yield
     elsewhere.leave()
