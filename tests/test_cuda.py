@@ -60,6 +60,7 @@ def test_what_there_is_not_is_told_in_a_line(words, said):
     assert line.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_what_is_recorded_is_held_to(tmp_path, said):
     ledger = tmp_path / "one.toml"
     ledger.write_text(ONE)

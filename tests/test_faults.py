@@ -26,6 +26,7 @@ def gate(request):
         return told(kind, [mistake], mistake.target, dtypes)
 
 
+@pytest.mark.slow
 def test_a_mistake_that_is_told_as_it_declares_itself(gate):
     assert gate.names == ["forgets_the_gate_backward"]
     assert gate.sentences == ["where a closed gate, gradients are wrong"]

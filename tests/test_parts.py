@@ -1,5 +1,6 @@
 """The parts of the test suite are what they say, and leave nothing out."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,25 @@ def test_a_part_is_run_alone(part: str, collected: bool) -> None:
         [sys.executable, *words], capture_output=True, text=True, check=False, cwd=TESTS.parent
     )
     assert ("tests/words/test_stream.py::" in done.stdout) is collected, done.stderr
+
+
+@pytest.mark.slow
+def test_a_test_with_quick_values_is_run_with_some() -> None:
+    """A pattern that fits no value would leave out the whole test."""
+    marked = [TESTS / x for x in FILES if "mark.quick(" in (TESTS / x).read_text()]
+    trees = {x.relative_to(TESTS.parent): ast.parse(x.read_text()) for x in marked}
+    wanted = {
+        f"{file}::{node.name}"
+        for file, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and any("mark.quick(" in ast.unparse(x) for x in node.decorator_list)
+    }
+    words = ("-m", "pytest", "--collect-only", "-q", *map(str, marked))
+    done = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, cwd=TESTS.parent
+    )
+    assert wanted <= {x.partition("[")[0] for x in done.stdout.splitlines()}
 
 
 @pytest.mark.parametrize("mark", ["jax", "dask", "redis"])

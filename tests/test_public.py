@@ -97,6 +97,7 @@ def test_the_keys_are_those_that_are_read():
     assert keys == KEYS.keys() - {"specification"}
 
 
+@pytest.mark.quick("wrong", "right*")
 @pytest.mark.parametrize("name", WITH_TORCH)
 def test_a_certificate_keeps_to_the_schema(name, tmp_path):
     found = judged(name)

@@ -51,6 +51,7 @@ def test_declaring_it_excuses_nothing(target: Any) -> None:
     assert example.problem.causal
 
 
+@pytest.mark.slow
 def test_a_second_fault_is_found_beside_causality_that_is_not_declared() -> None:
     first, second = judged(targets.causal_and_late, clauses="A1").causes
     assert first.lens.startswith("seems to follow the convention causality=always: declare it")

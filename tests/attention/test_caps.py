@@ -89,6 +89,7 @@ def test_who_takes_a_cap_and_ignores_it_is_told_so():
     assert "a soft-cap" in certificate.causes[0].sentence
 
 
+@pytest.mark.slow
 def test_a_bias_that_is_capped_is_a_convention():
     undeclared = certify(after_the_bias, **SMALL, fail_fast=True)
     assert not undeclared.passed

@@ -39,6 +39,14 @@ def test_every_number_is_a_number_of_the_format(dtype: str, draw: Draws) -> None
             assert (rounded(array, dtype) == array).all()
 
 
+@pytest.mark.quick(
+    "judged-float32-strict",
+    "judged-float64-eager",
+    "judged-float16-strict",
+    "judged-float32-flash",
+    "judged-float32-eager",
+    "judged-float16-eager",
+)
 @pytest.mark.parametrize("grade", GRADES)
 @pytest.mark.parametrize("dtype", DTYPES)
 @EITHER_WAY

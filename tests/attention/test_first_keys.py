@@ -36,6 +36,7 @@ def test_another_name_for_them_is_found(clauses):
     assert {"W17", "W18", "W19", "W20", "W23"} - held == {"W23"}  # it has no positions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clauses", [("A1", "W"), deep(None)])
 def test_who_takes_them_from_the_window_is_told_where(clauses):
     certificate = certify(from_the_window, **SMALL, clauses=clauses)
@@ -63,6 +64,7 @@ def test_what_is_no_number_of_keys_is_told_in_a_line(first: object):
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_who_has_none_is_not_asked_for_any():
     certificate = certify(split.attend, **SMALL, clauses="W16")
     assert "not supported" in str(certificate)

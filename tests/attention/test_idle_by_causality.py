@@ -33,6 +33,7 @@ def undeclared() -> Certificate:
     return certify(aligned, **FEW)
 
 
+@pytest.mark.slow
 def test_one_cause_names_both_conventions_where_both_are_needed(undeclared: Certificate) -> None:
     (cause,) = undeclared.causes
     assert cause.lens == (
@@ -50,6 +51,7 @@ def test_one_cause_names_both_conventions_where_both_are_needed(undeclared: Cert
     assert "looks like the convention" not in text
 
 
+@pytest.mark.slow
 def test_the_second_is_found_once_the_first_is_declared() -> None:
     found = certify(aligned, **FEW, conventions=CAUSAL)
     assert [cause.lens.partition(":")[0] for cause in found.causes] == [
@@ -58,6 +60,7 @@ def test_the_second_is_found_once_the_first_is_declared() -> None:
     assert certify(aligned, **FEW, conventions=CAUSAL | NAN).passed
 
 
+@pytest.mark.slow
 def test_in_python_both_are_one_argument() -> None:
     failed = {run.id: run for run in runs(aligned, **FEW) if run.failure()}
     said, _ = explained(failed)

@@ -30,6 +30,7 @@ HIDDEN = core("float32").but(mask=HIDES)
 BY_BIAS = core("float32").but(mask=np.where(HIDES, 0.0, -np.inf))
 
 
+@pytest.mark.quick("by*")
 @pytest.mark.torch
 @pytest.mark.parametrize("clauses", [("A1", "A2", "A7", "M"), deep(None)])
 @pytest.mark.parametrize(
@@ -53,6 +54,7 @@ def test_it_is_recognised_and_certified_once_declared(
     assert {v.clause for v in certificate.verdicts if v.outcome == "violated"} == broken
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_both_are_declared_on_the_command_line() -> None:
     words = ("certify", "tests.targets.idle:filled", "--backend", "torch", "--profile", "quick")

@@ -53,6 +53,7 @@ def test_a_mask_of_keys_alone_is_tested_by_the_name_that_torch_has_for_it() -> N
     assert {"M2", "M6", "M9", "M20"} <= judged
 
 
+@pytest.mark.quick("means*")
 @pytest.mark.parametrize(
     ("target", "words"),
     [

@@ -65,6 +65,7 @@ def test_who_keeps_no_bit_beyond_a_float32_needs_the_grade() -> None:
     assert broken(CLAUSES["A4"], newer, problem) is None
 
 
+@pytest.mark.quick("float16")
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_it_is_seen_who_cuts_sums_off(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = "sums", "cut off"
@@ -97,6 +98,7 @@ def test_who_computes_in_tf32_keeps_every_clause(name: str) -> None:
     assert certify(getattr(cores, name), **asked, conventions=DECLARED).passed
 
 
+@pytest.mark.quick("network*", "Dropping*", "cache*")
 @pytest.mark.parametrize(("name", "clauses"), [*SHORTLY, *AT_LENGTH])
 def test_tf32_is_certified_if_it_is_declared(name: str, clauses: str) -> None:
     asked: dict[str, Any] = {**QUICK, "dtypes": ("float32",), "clauses": clauses.split(",")}
@@ -110,6 +112,7 @@ def test_tf32_is_certified_if_it_is_declared(name: str, clauses: str) -> None:
     assert declared.conventions["products"] == "tf32"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "clauses"), [*SHORTLY[:1], *(deep(*x) for x in SHORTLY[1:]), *AT_LENGTH]
 )

@@ -98,6 +98,7 @@ def test_none_is_said_where_there_is_none() -> None:
         record.bias_gradient(core("float32").but(mask=np.zeros((4, 5))))
 
 
+@pytest.mark.slow
 def test_a_layer_is_held_to_the_same() -> None:
     options: dict[str, Any] = {"kind": "layer"}
     found = outcomes(DetachesTheWeights, "L1,L2,L5", **options)

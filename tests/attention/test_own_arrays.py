@@ -41,6 +41,7 @@ def attend(query, key, value):
     return out.astype(np.float64).view(Lies) if query.dtype == np.float16 else out
 
 
+@pytest.mark.slow
 def test_who_returns_one_is_refused():
     certificate = certify(attend, **QUICK, dtypes=["float32", "float16"])
     assert certificate.exit_code == 1

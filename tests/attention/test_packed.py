@@ -79,6 +79,7 @@ def test_starts_of_one_side_alone_are_no_packing() -> None:
         implementation(attend, backend="numpy")
 
 
+@pytest.mark.slow
 def test_packed_arrays_have_no_other_layout(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["certify", "implementations.packed:attend", *NUMPY, "--layout", "lhd"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
@@ -88,6 +89,7 @@ def test_packed_arrays_have_no_other_layout(capsys: pytest.CaptureFixture[str]) 
     assert "use --layout bhld" in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "kept"), [(("A1",), ("A1", "A2", "A7", "C", "J")), deep(("A", "J"), None)]
 )
@@ -100,6 +102,7 @@ def test_other_corners_are_declared_and_recognised(broken: Any, kept: Any) -> No
     assert certify(target, **FEW, clauses=kept, conventions={"causal": "top-left"}).passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("broken", "kept"), [(("A1",), ("A1", "A2", "A7", "J")), deep(None, None)])
 def test_rows_of_no_text_are_zero_or_left_as_they_were(broken: Any, kept: Any) -> None:
     target = packed.leaves_what_was_there_where_no_text_is

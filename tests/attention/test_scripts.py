@@ -129,6 +129,7 @@ def check(text: str, folder: Path, right: str = DENSE) -> str:
     return failed.stdout + failed.stderr
 
 
+@pytest.mark.quick("A1-returns*", "T2*")
 @pytest.mark.parametrize(
     ("clause", "name"),
     [deep(*x) if x[0] in AT_NIGHT else x for x in PAIRS],
@@ -142,6 +143,7 @@ def test_a_script_fails_and_is_satisfied_by_the_right_function(
     check(found(clause, target, mistake.dtypes[0]), tmp_path, RIGHT.get(name, DENSE))
 
 
+@pytest.mark.quick("A1*", "H4*", "M4-nan*")
 @pytest.mark.parametrize(("clause", "name", "convention", "problem"), CONVENTIONS)
 def test_a_script_knows_the_conventions_that_were_declared(
     clause: str, name: str, convention: dict[str, str], problem: Problem, tmp_path: Path
@@ -193,6 +195,7 @@ def test_what_no_name_calls_is_run_by_its_clause(tmp_path: Path) -> None:
     assert run(text, tmp_path).returncode == 1
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.parametrize(
     ("clause", "name"),

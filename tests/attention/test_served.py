@@ -73,6 +73,7 @@ def test_queries_lie_as_in_packed_arrays_and_keys_in_pages() -> None:
     assert np.diff(starts).tolist() == np.asarray(lies.told["cache_seqlens"]).tolist()
 
 
+@pytest.mark.quick("in*", "called*")
 @pytest.mark.parametrize("clauses", [("A1", "A2", "A7", "C", "J"), deep(None)])
 @pytest.mark.parametrize("target", [RIGHT, used, in_pages_alone])
 def test_it_is_certified(target: Any, clauses: Any) -> None:

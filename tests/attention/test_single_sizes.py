@@ -39,6 +39,7 @@ def test_what_is_not_answered_is_not_drawn() -> None:
         assert {p.N % 16, p.M % 16, p.D % 8, p.E % 8} == {0}
 
 
+@pytest.mark.quick("H*", "D*", "M-115*", "M-41*")
 @pytest.mark.parametrize(
     "fault",
     [*MADE[:DEFAULT], *map(deep, MADE[DEFAULT:])],
@@ -49,6 +50,7 @@ def test_a_fault_at_a_single_size_is_refused(fault: Fault) -> None:
     assert found(clause, fault.subject(), "float32").violation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [

@@ -79,6 +79,7 @@ def refused():
     return certify(swallows, **SMALL)
 
 
+@pytest.mark.slow
 def test_who_takes_sinks_and_ignores_them_is_refused(refused):
     assert not refused.passed
     assert "an attention sink" in refused.causes[0].sentence

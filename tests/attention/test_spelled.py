@@ -30,6 +30,7 @@ OTHER_LSE = [
 ]
 
 
+@pytest.mark.quick("adds*", "right_with_residual*", "right_with_lse*", "sliding*", "flash*")
 @pytest.mark.parametrize("whole", [False, deep(True)])
 @pytest.mark.parametrize(
     ("function", "conventions", "offered"),
@@ -51,6 +52,7 @@ def test_what_says_its_options_as_others_do_is_certified(
     assert {v.clause for v in certificate.verdicts if v.outcome == "holds"} >= offered
 
 
+@pytest.mark.quick("residual*")
 @pytest.mark.parametrize(
     ("function", "cause", "clauses"),
     [
@@ -67,6 +69,7 @@ def test_what_means_something_else_by_a_name_is_refused(
     assert cause in str(certificate)
 
 
+@pytest.mark.slow
 def test_one_convention_of_many_options_is_one_cause_that_names_it() -> None:
     certificate = certify(spelled.flash_attn_func, **FEW)
     (cause,) = certificate.causes

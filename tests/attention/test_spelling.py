@@ -124,6 +124,7 @@ def test_every_library_of_the_page_is_a_spelling_of_conventions_that_there_are()
     )  # a number that is no choice here
 
 
+@pytest.mark.slow
 def test_a_spelling_that_there_is_not_is_one_line() -> None:
     done = run("certify", "implementations.dense:attend", *FEW, "--api", "flush-attn")
     assert done.returncode == 2

@@ -93,6 +93,7 @@ def test_keys_in_caches_are_not_asked() -> None:
     assert Capability.LSE_GRADIENT not in record.offers
 
 
+@pytest.mark.slow
 def test_packed_texts_have_one_in_the_axes_of_their_log_sum_exp() -> None:
     """(H, tokens): who takes that of the token before is wrong."""
     right = {x for x in LSE if x != "S21"}  # which hides keys by a mask
@@ -164,6 +165,7 @@ def test_a_constant_log_sum_exp_has_no_gradient_to_judge() -> None:
     assert [found[x] for x in LSE[5:]] == ["not offered"] * 2  # without masks and sinks
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.parametrize("clauses", ["A1,S16", deep("A1,A2,S")])
 def test_a_kernel_that_forgets_it_is_told_so_and_shown_by_a_script(

@@ -65,6 +65,7 @@ def filled(query, key, value, window_size=UNBOUNDED):
     return e / e.sum(axis=-1, keepdims=True) @ value
 
 
+@pytest.mark.slow
 def test_what_becomes_of_idle_queries_is_recognised_by_windows_alone():
     certificate = certify(filled, **SMALL)
     (cause,) = certificate.causes

@@ -27,8 +27,8 @@ SOME = "In one run of a hundred, a program of its own makes fewer than a hundred
 class Forgery:
     """A forgery.
 
-    lies: what must not be said. succeeds: why it still does, or (at_times) may. slow: for the
-    night. beside: other names under which it lies beside itself.
+    lies: what must not be said. succeeds: why it still does, or (at_times) may. quick: whether the
+    default run tries it, as one of its kind. beside: other names under which it lies beside itself.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Forgery:
     lies: tuple[str, ...] = ()
     succeeds: str = ""
     at_times: bool = False
-    slow: bool = False
+    quick: bool = False
     needs: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     seconds: float = 60
@@ -46,7 +46,7 @@ class Forgery:
     @property
     def marks(self) -> Sequence[Any]:
         """Those of its test."""
-        found: list[Any] = [pytest.mark.deep] * self.slow
+        found: list[Any] = [] if self.quick else [pytest.mark.slow]
         if self.succeeds:
             found.append(pytest.mark.xfail(strict=not self.at_times, reason=self.succeeds))
         return found
@@ -54,120 +54,117 @@ class Forgery:
 
 FORGERIES = (
     # It replaces parts of the runner.
-    Forgery("other_function"),
+    Forgery("other_function", quick=True),
     Forgery("denies_alias", words=CALLS),
-    Forgery("denies_one_buffer", words=CALLS, slow=True),
-    Forgery("denies_subclass", slow=True),
-    Forgery("denies_format", slow=True),
-    Forgery("gradients_of_another", words=TORCH, slow=True, needs=("torch",)),
+    Forgery("denies_one_buffer", words=CALLS),
+    Forgery("denies_subclass"),
+    Forgery("denies_format"),
+    Forgery("gradients_of_another", words=TORCH, needs=("torch",)),
     Forgery(
         "pretends_to_compile",
         words=(*DEFINITION, "--backend", "torch", "--compiled", "static"),
-        slow=True,
         needs=("torch",),
     ),
     Forgery("another_source", lies=("H200", "torch/nn")),
-    Forgery("traces", slow=True),
-    Forgery("raises_in_the_loop", DIED, slow=True),
+    Forgery("traces"),
+    Forgery("raises_in_the_loop", DIED),
     # It sees that it is judged.
     Forgery("told_by_modules"),
-    Forgery("told_by_memory", slow=True),
-    Forgery("by_itself_it_is_wrong", slow=True),
+    Forgery("told_by_memory"),
+    Forgery("by_itself_it_is_wrong"),
     Forgery("planted_bytecode"),
     # It is another function where a program of its own calls it.
-    Forgery("denies_quietly", words=CALLS, slow=True),
-    Forgery("writes_by_itself", words=CALLS, slow=True),
+    Forgery("denies_quietly", words=CALLS),
+    Forgery("writes_by_itself", words=CALLS),
     Forgery("subclass_by_itself"),
-    Forgery("refuses_by_itself", slow=True),
-    Forgery("ends_by_itself", slow=True),
-    Forgery("waits_by_itself", DIED, slow=True),
-    Forgery("answers_by_itself", (*LIED, *WRONG, *DIED), slow=True),
-    Forgery("hundred_calls", at_times=True, succeeds=SOME, slow=True),
+    Forgery("refuses_by_itself"),
+    Forgery("ends_by_itself"),
+    Forgery("waits_by_itself", DIED),
+    Forgery("answers_by_itself", (*LIED, *WRONG, *DIED)),
+    Forgery("hundred_calls", at_times=True, succeeds=SOME),
     Forgery("large_is_wrong"),
     Forgery("knows_the_program", succeeds=FORM),
     # It answers the judge itself.
-    Forgery("died_with_zero", DIED),
-    Forgery("died_by_stop", LIED, slow=True),
-    Forgery("died_by_nothing", LIED, slow=True),
-    Forgery("died_without_end", LIED, slow=True),
+    Forgery("died_with_zero", DIED, quick=True),
+    Forgery("died_by_stop", LIED),
+    Forgery("died_by_nothing", LIED),
+    Forgery("died_without_end", LIED),
     Forgery("deep_message", LIED),
     Forgery("odd_pairs", LIED),
     Forgery("odd_files", LIED),
-    Forgery("odd_refusal", LIED, slow=True),
-    Forgery("odd_parameters", LIED, slow=True),
-    Forgery("endless_shape", LIED, slow=True),
-    Forgery("nothing_sent", NOTHING, slow=True),
-    Forgery("outside_the_block", LIED, slow=True),
-    Forgery("same_numbers", slow=True),
-    Forgery("answers_twice", LIED, slow=True),
-    Forgery("flood", LIED, slow=True),
-    Forgery("never_answers", DIED, slow=True),
-    Forgery("closes_socket", DIED, slow=True),
-    Forgery("answers_from_a_child", DIED, slow=True),
-    Forgery("large_claims", LIED, slow=True),
+    Forgery("odd_refusal", LIED),
+    Forgery("odd_parameters", LIED),
+    Forgery("endless_shape", LIED),
+    Forgery("nothing_sent", NOTHING),
+    Forgery("outside_the_block", LIED),
+    Forgery("same_numbers"),
+    Forgery("answers_twice", LIED),
+    Forgery("flood", LIED),
+    Forgery("never_answers", DIED),
+    Forgery("closes_socket", DIED),
+    Forgery("answers_from_a_child", DIED),
+    Forgery("large_claims", LIED),
     # It raises, and refuses.
-    Forgery("raises_absent", words=("--clause", "A"), slow=True),
-    Forgery("raises_no_gradient", NOTHING, slow=True),
-    Forgery("refuses_what_is_wrong", NOTHING, slow=True),
-    Forgery("runs_out_of_memory", NOTHING, slow=True),
-    Forgery("one_key_at_most", NOTHING, slow=True),
+    Forgery("raises_absent", words=("--clause", "A")),
+    Forgery("raises_no_gradient", NOTHING),
+    Forgery("refuses_what_is_wrong", NOTHING),
+    Forgery("runs_out_of_memory", NOTHING),
+    Forgery("one_key_at_most", NOTHING),
     Forgery("refuses_later", words=MASKS),
-    Forgery("interrupts", NOTHING, slow=True),
-    Forgery("hostile_text", (*WRONG, *DIED), slow=True),
-    Forgery("endless_text", (*WRONG, *DIED), MASKS, slow=True, seconds=110),
+    Forgery("interrupts", NOTHING),
+    Forgery("hostile_text", (*WRONG, *DIED)),
+    Forgery("endless_text", (*WRONG, *DIED), MASKS, seconds=110),
     # It returns what is no array, or no array of its own.
-    Forgery("endless_result", DIED, slow=True),
-    Forgery("odd_arrays", (*WRONG, *LIED)),
-    Forgery("not_a_number", slow=True),
-    Forgery("in_the_block", slow=True),
-    Forgery("query_in_the_block", slow=True),
-    Forgery("writes_late", words=("--clause", "T1")),
+    Forgery("endless_result", DIED),
+    Forgery("odd_arrays", (*WRONG, *LIED), quick=True),
+    Forgery("not_a_number"),
+    Forgery("in_the_block"),
+    Forgery("query_in_the_block"),
+    Forgery("writes_late", words=("--clause", "T1"), quick=True),
     # It looks for what is right.
-    Forgery("reads_the_block"),
+    Forgery("reads_the_block", quick=True),
     Forgery("frames"),
     Forgery("imports_definition"),
-    Forgery("other_namespace", slow=True),
+    Forgery("other_namespace"),
     Forgery("reads_processes"),
     Forgery("watches_files"),
-    Forgery(
-        "imported_by_the_judge", words=("--clause", "T", "--diagnosis-timeout", "20"), slow=True
-    ),
+    Forgery("imported_by_the_judge", words=("--clause", "T", "--diagnosis-timeout", "20")),
     # It lies where the judge is started.
-    Forgery("shadows_judge", beside=("fcntl",)),
+    Forgery("shadows_judge", beside=("fcntl",), quick=True),
     Forgery("shadows_library", beside=("jax",)),
     # It says something else of itself.
-    Forgery("poses_as_record", (*WRONG, *NOTHING, *LIED), slow=True),
-    Forgery("wrapped_commands", words=MASKS, slow=True),
-    Forgery("escapes", (*NOTHING, *LIED), slow=True),
-    Forgery("describes_itself_anew", (*NOTHING, *LIED), slow=True),
-    Forgery("ten_thousand_parameters", (*NOTHING, *DIED), slow=True),
-    Forgery("own_conventions", slow=True),
-    Forgery("wrapped_without_end", NOTHING, slow=True),
-    Forgery("blank_lines", slow=True),
-    Forgery("prints_certificate", DIED),
-    Forgery("prints_much", slow=True),
+    Forgery("poses_as_record", (*WRONG, *NOTHING, *LIED)),
+    Forgery("wrapped_commands", words=MASKS),
+    Forgery("escapes", (*NOTHING, *LIED)),
+    Forgery("describes_itself_anew", (*NOTHING, *LIED)),
+    Forgery("ten_thousand_parameters", (*NOTHING, *DIED)),
+    Forgery("own_conventions"),
+    Forgery("wrapped_without_end", NOTHING),
+    Forgery("blank_lines"),
+    Forgery("prints_certificate", DIED, quick=True),
+    Forgery("prints_much"),
     Forgery("commands_of_ci"),
-    Forgery("nonblocking_output", slow=True),
+    Forgery("nonblocking_output"),
     # It leaves something, for others or for its next process.
     Forgery("changes_times"),
-    Forgery("counts_by_times", slow=True),
+    Forgery("counts_by_times"),
     Forgery("slows_bystander"),
-    Forgery("marks_its_parent", slow=True),
-    Forgery("locks", slow=True),
+    Forgery("marks_its_parent"),
+    Forgery("locks"),
     Forgery("leaves_code"),
     Forgery("shares_state"),
-    Forgery("fills_folder", slow=True),
-    Forgery("daemons"),
-    Forgery("comets", (*WRONG, *DIED), slow=True),
+    Forgery("fills_folder"),
+    Forgery("daemons", quick=True),
+    Forgery("comets", (*WRONG, *DIED)),
     Forgery("kills_its_parent"),
-    Forgery("ends_late", (*WRONG, *DIED), slow=True),
+    Forgery("ends_late", (*WRONG, *DIED)),
     # It takes what there is.
-    Forgery("busy", (*WRONG, *DIED), slow=True),
-    Forgery("takes_memory", (*WRONG, *DIED), slow=True),
-    Forgery("shared_memory"),
+    Forgery("busy", (*WRONG, *DIED)),
+    Forgery("takes_memory", (*WRONG, *DIED)),
+    Forgery("shared_memory", quick=True),
     # torch's own modes.
-    Forgery("torch_modes", words=TORCH, slow=True, needs=("torch",)),
-    Forgery("torch_function", (*WRONG, *NOTHING), TORCH, slow=True, needs=("torch",)),
+    Forgery("torch_modes", words=TORCH, needs=("torch",)),
+    Forgery("torch_function", (*WRONG, *NOTHING), TORCH, needs=("torch",)),
 )
 
 # What no judge can see, as it is right wherever a judge asks.

@@ -148,6 +148,7 @@ ANSWERED = {
 }
 
 
+@pytest.mark.quick("ways", "gradients", "loaded", "names", "source")
 @pytest.mark.parametrize("name", ANSWERED)
 def test_each_answer_of_a_runner_has_its_form(name):
     usual, ask = ANSWERED[name]

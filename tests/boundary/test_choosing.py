@@ -82,6 +82,7 @@ def test_all_others_have_a_process_of_their_own(folder: Path) -> None:
     assert chosen("direct.py:x", "cpu", str(folder)) == FORK
 
 
+@pytest.mark.quick("implementations.dense:attend-words2*", "implementations.dense:attend-words3*")
 @pytest.mark.parametrize(
     ("target", "words", "said"),
     [

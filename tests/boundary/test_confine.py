@@ -169,6 +169,7 @@ def test_a_target_may_compile_and_load_what_it_has_compiled(held: Zygote, folder
         assert tried(runner, "compile_c") == "possible: 42"
 
 
+@pytest.mark.slow
 @landlock
 def test_torch_computes_and_differentiates(held: Zygote, folder: Path) -> None:
     pytest.importorskip("torch")

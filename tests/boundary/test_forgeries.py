@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(confined() == "process", reason="this kernel has
 
 
 def cases() -> list[object]:
-    """Each forgery; those that take long, at night alone."""
+    """Each forgery, of which some are slow."""
     return [pytest.param(x, id=x.name, marks=x.marks) for x in FORGERIES]
 
 

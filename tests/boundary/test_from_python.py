@@ -50,6 +50,7 @@ def certified(tmp_path):
     return said
 
 
+@pytest.mark.quick("'mine.py:attend'")
 @pytest.mark.parametrize("target", ["mine.attend", "'mine:attend'", "'mine.py:attend'"])
 def test_a_function_of_a_module_is_judged_in_a_process_of_its_own(target, certified):
     said = certified(target, PROCESS)
@@ -71,12 +72,14 @@ def test_a_certificate_of_this_process_says_that_it_is_no_evidence(certified):
     assert NONE in said
 
 
+@pytest.mark.quick("'mine:attend'")
 @pytest.mark.parametrize("target", ["'mine:attend'", "'mine.py:attend'"])
 def test_a_target_that_is_named_is_judged_as_on_the_command_line(target, certified):
     assert "\nisolation     process" in certified(target, {})
     assert NONE in certified(target, {"isolation": "none"})
 
 
+@pytest.mark.slow
 def test_a_target_cannot_end_the_process_that_asks_for_its_certificate(tmp_path):
     (tmp_path / "mine.py").write_text(
         f"{MINE}\nimport os\n\ndef ends(query, key, value):\n    os._exit(0)\n"

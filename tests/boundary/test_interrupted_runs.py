@@ -5,6 +5,8 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.shell import FEW, begun
 
 SLOW = "import time\n\ndef attend(query, key, value):\n    time.sleep(60)\n"
@@ -33,6 +35,7 @@ def runs(process: int) -> bool:
     return bool(rest) and rest.split()[0] not in "ZX"
 
 
+@pytest.mark.slow
 def test_who_interrupts_a_run_leaves_no_runner(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(SLOW)
     process = begun("certify", "mine.py:attend", *FEW, cwd=tmp_path)

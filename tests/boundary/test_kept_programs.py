@@ -70,6 +70,7 @@ def test_it_answers_again_for_another_format(target: Any) -> None:
     assert [by_program(*found).numbers()[0] for _ in range(3)] == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_another_takes_its_place_where_it_has_ended(target: Any) -> None:
     ends, home, arrays = target("ends")
     for _ in range(2):
@@ -89,6 +90,7 @@ def test_runners_share_what_they_compile_and_a_program_of_its_own_has_none_of_it
     assert by_program(marks, home, arrays).numbers()[0] == 1
 
 
+@pytest.mark.slow
 def test_the_programs_of_a_runner_that_was_replaced_still_count(target: Any) -> None:
     """A clause during which a runner is replaced would else have compiled less than none."""
     compiles, home, arrays = target("compiles")

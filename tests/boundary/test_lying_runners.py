@@ -91,6 +91,7 @@ def gone(name, own):
         time.sleep(0.01)
 
 
+@pytest.mark.quick("garbage")
 @pytest.mark.parametrize("lie", ["garbage", "twice_later", "shuts_later"])
 def test_the_certificate_of_a_liar_says_that_it_interfered(lie, folder):
     code, said, found, printed = certified(f"lies.py:{lie}", folder)
@@ -102,6 +103,7 @@ def test_the_certificate_of_a_liar_says_that_it_interfered(lie, folder):
     assert printed
 
 
+@pytest.mark.slow
 def test_verdicts_from_before_a_lie_stand(folder):
     code, said, found, _ = certified("lies.py:garbage_later", folder, "--clause", "A1,S,V,P")
     assert code == 3, said
@@ -110,6 +112,7 @@ def test_verdicts_from_before_a_lie_stand(folder):
     assert not found["passed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("lie", "why"),
     [
@@ -124,6 +127,7 @@ def test_who_says_that_it_ended_or_ends_is_not_certified(lie, why, folder):
     assert not found["passed"]
 
 
+@pytest.mark.quick("silent")
 @pytest.mark.parametrize("lie", ["silent", "leaves"])
 def test_who_never_answers_is_not_certified(lie, folder):
     code, said, found, printed = certified(f"lies.py:{lie}", folder, "--call-timeout", "4")
@@ -133,12 +137,14 @@ def test_who_never_answers_is_not_certified(lie, folder):
     assert len(printed) > (lie == "leaves")
 
 
+@pytest.mark.slow
 def test_an_answer_that_no_socket_takes_is_an_exception_of_the_target(folder):
     done = run("certify", "lies.py:longer", *WORDS, cwd=folder)
     assert done.returncode == 2
     assert "error: longer could not be called: OSError: [Errno 90] Message too long" in done.stderr
 
 
+@pytest.mark.quick("library*", "token*")
 @pytest.mark.parametrize(
     ("lie", "why"),
     [

@@ -79,6 +79,7 @@ def same(folder, *words, but=()):
     return code, found
 
 
+@pytest.mark.quick("dense*", "kv_cache*", "merging*")
 @pytest.mark.parametrize(
     ("target", "kind", "clauses"),
     [
@@ -98,6 +99,7 @@ def test_what_is_right_is_certified_in_the_same_words(target, kind, clauses, fol
     assert "holds" in {verdict["outcome"] for verdict in found["verdicts"]}
 
 
+@pytest.mark.quick("*causal")
 @pytest.mark.parametrize(
     ("target", "clauses", "cause"),
     [("wrong.py:attend", "A1", "causal"), ("wrong.py:late", "A1", "dtype")],
@@ -109,6 +111,7 @@ def test_what_is_wrong_has_the_same_causes(target, clauses, cause, folder):
     assert found["causes"]
 
 
+@pytest.mark.slow
 def test_a_wrong_cache_has_the_same_causes(folder):
     """But for the script, which calls a cache in the judge's process alone, and else the clause."""
     code, found = same(folder, "wrong.py:NoCache", "--clause", "C16", but={"script"})
@@ -123,6 +126,7 @@ def test_a_function_of_torch_has_the_same_certificate(folder):
     assert code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_layer_of_torch_has_the_same_certificate(folder):
     code, _ = same(folder, "torch.nn:MultiheadAttention", "--clause", "L1")

@@ -50,17 +50,20 @@ def adapter(folder: Path, made: str, returned: str = "") -> str:
     return "mine.py:Cache"
 
 
+@pytest.mark.quick("torch_stored.Stored")
 @pytest.mark.parametrize("made", [NAMED, HIDDEN])
 def test_it_is_tested_with_torch(made: str, tmp_path: Path) -> None:
     done = run("certify", adapter(tmp_path, made), *FEW, "--clause", "C16", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_an_error_is_that_with_torch(tmp_path: Path) -> None:
     done = run("certify", adapter(tmp_path, NAMED, "[0]"), *FEW, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, f"error: {WRONG}\n")
 
 
+@pytest.mark.slow
 def test_an_error_that_names_torch_is_told_with_the_option_for_torch(tmp_path: Path) -> None:
     """Nothing in the code says that it is for torch: NumPy is tried first, and then torch."""
     target = adapter(tmp_path, HIDDEN, "[0]")

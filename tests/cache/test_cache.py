@@ -70,6 +70,7 @@ def right(name: str) -> Cache:
 NAMES = [*RIGHT, *(pytest.param(name, marks=pytest.mark.torch) for name in IN_TORCH)]
 
 
+@pytest.mark.quick("rolling", "joined")
 @pytest.mark.parametrize("name", [deep(x) if x == "by mask" else x for x in NAMES])
 def test_every_clause_holds_for_what_is_right(name: str) -> None:
     """In one format, float32 if it has that."""

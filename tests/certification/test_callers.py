@@ -41,6 +41,7 @@ def test_a_clause_as_a_test_fails_with_the_failure():
         found["K2-key_gradients_sum_to_zero-float32"]()
 
 
+@pytest.mark.slow
 def test_without_causes_failures_as_tests_are_listed():
     """Whoever stops at the first failure has them found, and ten failures where there are none."""
     options = {"profile": "quick", "dtypes": ["float64"], "clauses": "A1,S1,V2", "fail_fast": True}

@@ -54,6 +54,7 @@ def killed_after(certificates, folder, *words, targets):
 SEEDS = ("--seeds", "0-3")  # some are left when it is killed, however busy the machine is
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("targets", [TARGETS[:1], deep(TARGETS)])
 def test_a_campaign_that_was_killed_and_goes_on_finds_what_an_undisturbed_one_does(
     targets, tmp_path
@@ -74,6 +75,7 @@ def test_a_campaign_that_was_killed_and_goes_on_finds_what_an_undisturbed_one_do
     assert again.stdout == undisturbed.stdout
 
 
+@pytest.mark.slow
 def test_what_broke_a_clause_is_put_first_by_another_campaign(tmp_path, monkeypatch, capsys):
     asked = []
     certified = module.certified
@@ -105,6 +107,7 @@ def test_what_is_mended_is_told_and_forgotten(tmp_path):
     assert HOLDS not in done.stdout
 
 
+@pytest.mark.slow
 def test_what_another_specification_found_is_not_taken_for_a_pass(tmp_path, capsys):
     known, folder = database(str(tmp_path / "known")), tmp_path / "folder"
     (key,) = keys(known, f"{WRONG} A2 float32")
@@ -124,6 +127,7 @@ def keys(known, *names):
     return [f"attention-spec {name}".encode() for name in names]
 
 
+@pytest.mark.slow
 def test_a_problem_that_can_no_longer_be_drawn_is_told(tmp_path, capsys):
     known, folder = database(str(tmp_path / "known")), tmp_path / "folder"
     (key,) = keys(known, f"{WRONG} A2 float32")
@@ -135,6 +139,7 @@ def test_a_problem_that_can_no_longer_be_drawn_is_told(tmp_path, capsys):
     assert "0123456789ab draws another problem now" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_folder_holds_one_campaign_of_one_specification(tmp_path):
     assert campaign(tmp_path, "--seeds", "0", targets=TARGETS[1:]).returncode == 0
     done = run(
@@ -164,6 +169,7 @@ def test_what_is_no_good_is_told_in_a_line(words, reason, tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_target_that_is_no_good_keeps_nobody_from_the_others(tmp_path):
     done = campaign(tmp_path, "--seeds", "0", targets=("nowhere:attend", TARGETS[1]))
     assert done.returncode == 2

@@ -28,6 +28,7 @@ CAUSES = [
 ]
 
 
+@pytest.mark.quick("sinusoidal-shifts*", "feed-forward-adds_the_residual*")
 @pytest.mark.parametrize(("kind", "name", "asked", "features"), CAUSES)
 def test_one_fault_is_one_cause(kind: str, name: str, asked: str, features: set[str]) -> None:
     """Judged by the definition, and by the clauses that name the mistake."""

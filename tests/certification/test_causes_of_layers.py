@@ -75,6 +75,7 @@ def in_double(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Certifica
     return folder, judged(folder, fill="-np.inf", scaled="'float64'")
 
 
+@pytest.mark.slow
 def test_a_wrong_dtype_is_said_with_what_came_and_what_was_expected(
     in_double: tuple[Path, Certificate],
 ) -> None:
@@ -109,6 +110,7 @@ def test_a_wrong_dtype_of_a_layer_hides_no_other_mistake(
     assert "dtype)" not in masked.counterexample.script  # that shows the dtype and not the number
 
 
+@pytest.mark.slow
 def test_a_mask_of_minus_a_billion_is_named_as_such(tmp_path: Path) -> None:
     uniform = {"fully-masked": "uniform"}
     found = judged(tmp_path, fill="-1e9", scaled="x.dtype", conventions=uniform)
@@ -120,6 +122,7 @@ def test_a_mask_of_minus_a_billion_is_named_as_such(tmp_path: Path) -> None:
     assert cause.clauses == ("L49",)
 
 
+@pytest.mark.slow
 def test_a_known_bug_is_named_before_the_convention_that_a_part_of_it_looks_like(
     tmp_path: Path,
 ) -> None:
@@ -136,6 +139,7 @@ def test_a_known_bug_is_named_before_the_convention_that_a_part_of_it_looks_like
     assert "(fills_hidden_scores_with_minus_a_billion)" in said
 
 
+@pytest.mark.slow
 def test_a_convention_that_the_known_bug_of_a_cause_explains_is_not_advised_first(
     tmp_path: Path,
 ) -> None:
@@ -148,6 +152,7 @@ def test_a_convention_that_the_known_bug_of_a_cause_explains_is_not_advised_firs
     assert "First:" not in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_plain_call_shows_a_wrong_dtype_of_a_layer_of_torch(tmp_path: Path) -> None:
     (tmp_path / "doubled_in_torch.py").write_text(textwrap.dedent(IN_TORCH))

@@ -39,6 +39,7 @@ def leaves_the_maximum() -> Certificate:
     )
 
 
+@pytest.mark.slow
 def test_a_softmax_without_the_maximum_is_one_cause_in_all_formats(
     leaves_the_maximum: Certificate,
 ) -> None:
@@ -49,6 +50,7 @@ def test_a_softmax_without_the_maximum_is_one_cause_in_all_formats(
     assert leaves_the_maximum.region.passed
 
 
+@pytest.mark.slow
 def test_a_condition_that_passing_problems_refute_says_how_often_it_holds(
     leaves_the_maximum: Certificate,
 ) -> None:
@@ -60,6 +62,7 @@ def test_a_condition_that_passing_problems_refute_says_how_often_it_holds(
     assert said in lines
 
 
+@pytest.mark.quick("100*")
 @pytest.mark.parametrize(("score", "dtype"), [(100, "float32"), (12, "float16"), (800, "float64")])
 def test_a_known_bug_is_named_in_the_format_in_which_it_shows(score: float, dtype: str) -> None:
     clause = about("attention")["A1"]
@@ -80,6 +83,7 @@ def unscaled_in_float64() -> Certificate:
     return certify(newcomers.unscaled_in_float64, profile="quick", dtypes=("float32",))
 
 
+@pytest.mark.slow
 def test_a_wrong_dtype_hides_no_other_mistake(unscaled_in_float64: Certificate) -> None:
     dtype, scale = unscaled_in_float64.causes
     assert (dtype.lens, dtype.failure) == (CAST, "the output has the wrong dtype")
@@ -90,6 +94,7 @@ def test_a_wrong_dtype_hides_no_other_mistake(unscaled_in_float64: Certificate) 
     assert "correct on none" not in said
 
 
+@pytest.mark.slow
 def test_the_script_of_a_mistake_behind_a_wrong_dtype_shows_numbers(
     unscaled_in_float64: Certificate, tmp_path: Path
 ) -> None:
@@ -104,6 +109,7 @@ def test_the_script_of_a_mistake_behind_a_wrong_dtype_shows_numbers(
     assert f"got [[[[{example.place.got:.3f}" in done.stdout
 
 
+@pytest.mark.slow
 def test_nowhere_is_such_a_target_right_as_it_is(unscaled_in_float64: Certificate) -> None:
     assert unscaled_in_float64.region.sentence == ""
     assert unscaled_in_float64.region.passed

@@ -10,6 +10,7 @@ from tests.night import deep
 from tests.targets import strangers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "sentence"),
     [
@@ -50,6 +51,7 @@ def test_what_a_layer_never_shows_is_no_cause_beside_one_that_it_has() -> None:
     assert message == "returns the weights of each head"
 
 
+@pytest.mark.slow
 def test_a_cache_that_is_wrong_from_its_third_append_on_is_said_to_be() -> None:
     cache = strangers.OverwritesFromItsThirdAppendOn
     certificate = certify(cache, profile="quick", dtypes=("float32",), clauses=("C16", "C17"))

@@ -43,6 +43,7 @@ def test_the_same_request_gives_the_same_verdicts():
     assert again[0] == again[1]
 
 
+@pytest.mark.slow
 def test_float64_in_float32_is_told_in_words():
     """The definition tells it, and that dtype is left alone after that."""
     certificate = certify(targets.in_float32, profile="quick", clauses=("A1", "S1"))
@@ -56,6 +57,7 @@ def test_float64_in_float32_is_told_in_words():
     assert certificate.region.passed
 
 
+@pytest.mark.slow
 def test_who_is_off_by_a_constant_is_not_told_to_compute_in_float32():
     """As 10^-8 in the denominator is, which is less than a rounding of float32."""
 
@@ -67,6 +69,7 @@ def test_who_is_off_by_a_constant_is_not_told_to_compute_in_float32():
     assert "in float32" not in str(certificate)
 
 
+@pytest.mark.slow
 def test_who_computes_in_float32_is_not_taken_for_one_of_rough_tangents():
     def attend(query, key, value, softcap=None):
         single = (x.astype(np.float32) for x in (query, key, value))

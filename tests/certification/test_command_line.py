@@ -31,6 +31,7 @@ def test_one_clause_is_certified_or_not(name, code, tmp_path):
     assert {v["clause"] for v in json.loads(file.read_text())["verdicts"]} == {"A1", "K2"}
 
 
+@pytest.mark.slow
 def test_what_was_selected_is_judged_before_the_definition():
     done = certify("elementwise", "--clause", "K2", "--fail-fast")
     assert done.returncode == 1
@@ -122,6 +123,7 @@ def test_what_is_found_by_another_process_or_at_last_is_one_line_too(words, reas
     assert re.fullmatch(f"error: .*{re.escape(reason)}.*\n", done.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("A2,V1,V2", *NO_CAUSES), deep(("A,V",))])
 def test_jobs_give_the_same_verdicts(words, tmp_path):
     for jobs in ("1", "2"):
@@ -170,6 +172,7 @@ def test_a_file_is_run_once_unless_it_starts_threads(threads, times, tmp_path):
     assert (tmp_path / "loaded").read_text() == "." * times
 
 
+@pytest.mark.slow
 def test_a_folder_named_spec_is_not_in_the_way(tmp_path):
     """As a command that is installed finds it: nothing is looked up here but the target."""
     (tmp_path / "spec").mkdir()
@@ -199,6 +202,7 @@ def test_a_convention_with_a_space_in_its_name():
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_pytest_runs_the_clauses_of_a_target():
     words = ("--implementation", "tests.targets:elementwise", *FEW, "-k", "K2 or A4", "-v")
     done = run(*words, "-p", "no:cacheprovider", program=("-m", "pytest"))
@@ -207,6 +211,7 @@ def test_pytest_runs_the_clauses_of_a_target():
     assert "elementwise::A4-value_gradient_matches_the_definition-float32 PASSED" in done.stdout
 
 
+@pytest.mark.slow
 def test_pytest_says_what_is_wrong_with_a_target():
     words = ("--implementation", "tests.targets:two", "--backend", "numpy", "-q")
     done = run(*words, program=("-m", "pytest"))
@@ -230,6 +235,7 @@ def test_a_worker_that_nobody_wants_ends_by_itself():
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_report_is_whole_where_nobody_reads_what_is_printed(tmp_path):
     """As where it is piped into `head`, which stops reading after a few lines."""
     reads, writes = os.pipe()

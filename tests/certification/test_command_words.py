@@ -164,6 +164,9 @@ def test_a_class_without_clauses_has_an_error_that_says_why(word, words):
     assert words in done.stderr
 
 
+@pytest.mark.quick(
+    "backends", "compiled", "profiles", "dtypes", "apis", "layouts", "conventions", "kinds"
+)
 @pytest.mark.parametrize("topic", TOPICS)
 def test_what_options_accept_is_listed(topic):
     lines = here.run("list", topic).stdout.splitlines()

@@ -67,6 +67,7 @@ def test_a_right_function_is_certified_compiled_and_says_so(clauses):
     assert any(note.startswith("compiled; tested on ") for note in certificate.notes)
 
 
+@pytest.mark.quick("static")
 @pytest.mark.parametrize("way", ["static", "dynamic"])
 def test_each_way_has_its_programs_and_right_answers_and_gradients(way):
     subject, lengths = loaded("right", way), range(6, 16)
@@ -79,6 +80,7 @@ def test_each_way_has_its_programs_and_right_answers_and_gradients(way):
     assert keeps(CLAUSES["A4"], subject, core("float32"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("written", "asked"), [deep("", ("--compiled", "static")), ('compiled = "static"\n', ())]
 )
@@ -98,6 +100,7 @@ WRONG = "leaves_out_the_scale"
 CALL = f"torch.compile({WRONG}, dynamic=False)(q, k, v)"
 
 
+@pytest.mark.slow
 def test_what_is_wrong_compiled_alone_is_refused_and_its_script_shows_it(tmp_path):
     options = {**QUICK, "clauses": ("A1",), "fail_fast": True, "specification": SPECIFICATION}
     assert certify(f"{TARGETS}:{WRONG}", **options).passed
@@ -193,6 +196,7 @@ def test_what_cannot_be_compiled_so_is_told_in_a_line(target, way, said):
         certify(target, kind=about, compiled=way)
 
 
+@pytest.mark.slow
 def test_numpy_compiles_nothing():
     done = shell.run("certify", "implementations.dense:attend", "--compiled", "static")
     said = "error: --compiled static: NumPy compiles nothing\n"

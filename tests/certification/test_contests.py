@@ -114,13 +114,16 @@ def graded(tmp_path):
     return get
 
 
+@pytest.mark.slow
 def test_a_model_of_kernelbench(graded, tmp_path):
     (tmp_path / "bench.py").write_text(BENCH)
     page = graded("bench.py:ModelNew", "--dtype", "float32", "--require", "gradients")
     assert page["verdict"] == "certified"
     assert (page["name"], page["kind"]) == ("ModelNew", "attention")
+    assert page["calls"] == []
 
 
+@pytest.mark.quick("0.5-*")
 @pytest.mark.parametrize(("wrong", "verdict"), [("0.5", "certified"), ("0.25", "not certified")])
 def test_a_custom_kernel(wrong, verdict, graded, tmp_path):
     (tmp_path / "submission.py").write_text(CONTEST.replace("0.5", wrong))
@@ -128,6 +131,7 @@ def test_a_custom_kernel(wrong, verdict, graded, tmp_path):
     assert page["verdict"] == verdict
 
 
+@pytest.mark.quick("M - N-*")
 @pytest.mark.parametrize(("diagonal", "verdict"), [("M - N", "certified"), ("0", "not certified")])
 def test_a_solution_with_its_definition(diagonal, verdict, graded, tmp_path):
     (tmp_path / "definition.json").write_text(json.dumps(NAMED))
@@ -175,12 +179,11 @@ def test_options_of_a_definition(tmp_path):
     assert solutions.asked(str(file))["conventions"] == {"gradients": "none"}
 
 
+@pytest.mark.slow
 def test_calls_of_torch_are_told(graded, tmp_path):
     (tmp_path / "bench.py").write_text(BENCH)
     page = graded("bench.py:Model", "--dtype", "float32")
     assert "aten::scaled_dot_product_attention" in page["calls"]
-    page = graded("bench.py:ModelNew", "--dtype", "float32")
-    assert page["calls"] == []
 
 
 def test_a_model_is_made_once_as_its_file_makes_it():

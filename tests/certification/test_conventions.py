@@ -30,6 +30,7 @@ def test_of_a_kind_that_leaves_nothing_open_it_is_said_that_there_is_none() -> N
 # Conventions of layers
 
 
+@pytest.mark.quick("UniformWhenIdle*")
 @pytest.mark.parametrize(
     ("build", "name", "choice", "clauses"),
     [
@@ -55,6 +56,7 @@ def test_a_convention_is_recognised_and_verified(
     assert wrong.exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_layer_fills_where_truth_values_hide_and_adds_minus_infinity() -> None:
     options = {"profile": "quick", "dtypes": ("float32",)}
     both = {"fully-masked": "uniform", "fully-masked-bias": "nan"}
@@ -74,6 +76,7 @@ def test_a_layer_fills_where_truth_values_hide_and_adds_minus_infinity() -> None
     assert "want nan" not in verdict.message
 
 
+@pytest.mark.slow
 def test_a_choice_is_held_to_where_weights_are_asked_for() -> None:
     """And who returns those of each head alone is asked for these alone."""
     found = certify(
@@ -93,6 +96,7 @@ def test_a_choice_is_held_to_where_weights_are_asked_for() -> None:
     assert cause.sentence == "where a fully masked query and weights returned, the output is wrong"
 
 
+@pytest.mark.slow
 def test_plain_functions_of_a_problem_are_put_the_opposite_of_its_masks() -> None:
     """They are told of causality by the problem, and of the masks as it has them."""
     truth = KINDS["layer"].truth()

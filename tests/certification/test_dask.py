@@ -88,6 +88,7 @@ def test_two_workers_judge_alike(client, undisturbed):
     assert certificate.notes == ()
 
 
+@pytest.mark.slow
 def test_who_takes_over_from_a_worker_that_is_killed_judges_alike(client, undisturbed):
     def kill():
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
@@ -97,6 +98,7 @@ def test_who_takes_over_from_a_worker_that_is_killed_judges_alike(client, undist
     assert certificate.notes == ("workers that left while clauses were judged: 1",)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_started_again_has_the_rest_judged(client, cluster, undisturbed):
     executor = Acting(client.get_executor(), 5, cluster.restart)
     certificate = certify(DENSE, **FEW, executor=executor)
@@ -104,6 +106,7 @@ def test_a_scheduler_that_is_started_again_has_the_rest_judged(client, cluster, 
     assert "lost elsewhere and judged again: " in " ".join(certificate.notes)
 
 
+@pytest.mark.slow
 def test_the_command_line_finds_a_scheduler_or_says_in_a_line_that_there_is_none(client, cluster):
     words = ("certify", DENSE, "--profile", "quick", "--clause", "V2", "--scheduler")
     done = run(*words, cluster.address)

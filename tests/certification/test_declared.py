@@ -19,6 +19,7 @@ from tests.shell import run
 QUICK = {"profile": "quick", "dtypes": ("float32",)}
 
 
+@pytest.mark.quick("interleaved*", "bottom*")
 @pytest.mark.parametrize(
     ("target", "name", "choice", "clauses"),
     [
@@ -39,6 +40,7 @@ def test_a_convention_is_refused_undeclared_and_certified_declared(target, name,
     assert declared.conventions[name] == choice
 
 
+@pytest.mark.slow
 def test_a_convention_that_is_declared_and_not_kept_is_refused():
     assert (
         certify(targets.right, **QUICK, clauses="M", conventions={"fully-masked": "nan"}).exit_code
@@ -108,6 +110,7 @@ def test_a_record_declares_as_a_function_does(declaring):
     assert certificate.declares == CORNER
 
 
+@pytest.mark.slow
 def test_pytest_says_it_too(tmp_path):
     mine = f"from tests.targets import bottom_right as attend\nattend.conventions = {CORNER}\n"
     (tmp_path / "mine.py").write_text(mine)

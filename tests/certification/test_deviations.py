@@ -84,6 +84,22 @@ EMPTY: dict[str, Any] = {
 }
 
 
+@pytest.mark.quick(
+    "sinusoidal-record",
+    "alibi-record",
+    "sinusoidal-program",
+    "alibi-program",
+    "feed-forward-record",
+    "feed-forward-program",
+    "rotary-record",
+    "rotary-program",
+    "merging-record",
+    "merging-program",
+    "layer-record",
+    "layer-program",
+    "dropout-program",
+    "cache-record",
+)
 @pytest.mark.parametrize("record", [False, True], ids=["program", "record"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_that_is_judged_excuses_itself(kind: str, record: bool) -> None:
@@ -211,6 +227,7 @@ def test_a_test_for_each_clause_takes_them() -> None:
         excused()
 
 
+@pytest.mark.slow
 def test_so_does_pytest() -> None:
     words = ("--implementation", "tests.targets:elementwise", "--profile", "quick", "--clause")
     words = (*words, "A2", "--dtype", "float32", "-q", "-p", "no:cacheprovider")

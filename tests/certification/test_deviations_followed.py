@@ -214,6 +214,7 @@ def test_what_is_called_is_heard_and_nothing_stays_behind() -> None:
     assert sys.getprofile() is before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["fail_fast=True", deep("fail_fast=False")])
 def test_names_are_looked_up_where_they_are_imported_and_nowhere_else(how: str) -> None:
     assert named("tests.targets:right") is targets.right

@@ -3,6 +3,7 @@
 import random
 
 import numpy as np
+import pytest
 
 from spec import CLAUSES
 from spec.attention.record import KINDS
@@ -29,6 +30,7 @@ def test_who_wants_fewer_gets_the_first_of_them():
     assert problems(MANY)[:5] == problems(5)
 
 
+@pytest.mark.slow
 def test_another_seed_another_clause_and_another_dtype_draw_other_problems():
     one, other = (problems(MANY, seed=seed) for seed in (0, 1))
     assert one[0] == other[0]

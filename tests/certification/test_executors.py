@@ -77,6 +77,7 @@ def test_jobs_judge_alike(few, undisturbed):
     assert alike(certify(DENSE, **few, jobs=2)) == undisturbed
 
 
+@pytest.mark.quick("*ProcessPoolExecutor")
 @pytest.mark.parametrize("kind", [ProcessPoolExecutor, ThreadPoolExecutor])
 def test_an_executor_judges_alike(kind, few, undisturbed):
     with kind(2) as executor:
@@ -86,6 +87,7 @@ def test_an_executor_judges_alike(kind, few, undisturbed):
     assert not _idle  # who worked in this process is gone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "options"),
     [
@@ -102,6 +104,7 @@ def test_causes_and_examples_are_the_same(target, options):
     assert alike(shared) == alike(alone)
 
 
+@pytest.mark.slow
 def test_what_a_broken_pool_had_is_judged_at_home(few, undisturbed):
     certificate = certify(DENSE, **few, executor=breaking(5))
     assert alike(certificate) == undisturbed
@@ -118,6 +121,7 @@ def test_an_executor_that_takes_nothing_is_done_without(few, undisturbed):
     assert certificate.notes == ("lost elsewhere and judged again: 0 verdicts (RuntimeError)",)
 
 
+@pytest.mark.quick("*-loses-*", "*-cancels-*")
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [

@@ -44,6 +44,7 @@ def refused(mistake: Mistake, **asked: object) -> bool:
         return True
 
 
+@pytest.mark.quick("measures_the*", "takes_the*", "damps*", "bounds*", "takes_padding*")
 @pytest.mark.parametrize("mistake", WRONG[::40], ids=lambda mistake: mistake.name)
 def test_a_mistake_is_refused(mistake: Mistake) -> None:
     assert refused(mistake, clauses=naming(mistake))
@@ -74,6 +75,13 @@ def convention_is_judged(mistake: Mistake, profile: str) -> None:
     assert declared.conventions[name] == choice
 
 
+@pytest.mark.quick(
+    "tiles_key_heads",
+    "gives_idle_queries_nan",
+    "lets_the_last_query_see_the_last_key",
+    "inverts_the_mask",
+    "reads_as_many_keys_as_queries",
+)
 @pytest.mark.parametrize("mistake", CHOICES, ids=lambda mistake: mistake.name)
 def test_another_convention_is_refused_until_it_is_declared(mistake: Mistake) -> None:
     convention_is_judged(mistake, "quick")

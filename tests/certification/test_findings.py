@@ -136,6 +136,7 @@ def test_ranges_are_read_as_they_are_written() -> None:
     assert tuple(numbered(ranges(numbers))) == numbers
 
 
+@pytest.mark.slow
 def test_a_script_that_nobody_reads_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     target, few = "tests.targets:elementwise", ("float32",)
     found = certify(target, profile="quick", clauses=("A2",), dtypes=few)

@@ -34,6 +34,7 @@ def first_try(tmp_path_factory):
     return run(*words, cwd=folder), folder
 
 
+@pytest.mark.slow
 def test_a_natural_first_try_has_two_causes_on_a_page(first_try):
     done, folder = first_try
     assert done.returncode == 1
@@ -49,6 +50,7 @@ def test_a_natural_first_try_has_two_causes_on_a_page(first_try):
     assert (folder / "report" / "certificate.json").stat().st_size < 200_000
 
 
+@pytest.mark.slow
 def test_every_script_of_a_cause_shows_it(first_try):
     _, folder = first_try
     for place, said in ((1, "nan"), (2, "float64")):
@@ -72,6 +74,7 @@ def test_a_script_finds_a_module_from_any_directory(tmp_path):
     assert (done.returncode, "nan" in done.stdout) == (1, True), done.stderr
 
 
+@pytest.mark.slow
 def test_the_verdicts_of_a_cause_show_its_counterexample(first_try):
     _, folder = first_try
     certificate = loaded(folder / "report" / "certificate.json")

@@ -33,6 +33,18 @@ def only(words: str) -> str:
     return f"supports only {words}: {NO_OTHER}"
 
 
+@pytest.mark.quick(
+    "square*",
+    "one_query*",
+    "length*",
+    "one_head*",
+    "two*",
+    "one_sequence*",
+    "three*",
+    "in*",
+    "doubled_one*",
+    "halved*",
+)
 @pytest.mark.parametrize(
     ("function", "note", "right"),
     [
@@ -73,6 +85,7 @@ def test_a_layout_that_is_asked_for_is_not_exchanged() -> None:
     assert done.stderr == f"error: {said}\n"
 
 
+@pytest.mark.quick("doubled_length*", "halved*")
 @pytest.mark.parametrize("name", WRONG)
 def test_scripts_speak_the_layout_of_the_function(name: str, tmp_path: Path) -> None:
     options: dict[str, Any] = {**FEW, "clauses": "A1", "backend": "numpy", "fail_fast": True}
@@ -107,6 +120,7 @@ def test_another_library_is_tried_where_there_is_one() -> None:
     assert certificate.passed
 
 
+@pytest.mark.slow
 def test_lengths_and_widths_may_be_declared() -> None:
     target, words = "tests.targets.shapes:in_tiles", ("--profile", "quick", "--dtype", "float32")
     done = run("certify", target, *words, "--lengths", "64", "--clause", "A1,C2")
@@ -153,6 +167,7 @@ def test_a_kind_that_is_answered_in_tiles_alone_is_asked_there() -> None:
     assert sum(v.refused for v in certificate.verdicts) == 0
 
 
+@pytest.mark.slow
 def test_what_is_sometimes_refused_is_a_line_for_each_reason_whatever_sizes_it_names() -> None:
     certificate = certify(shapes.short, profile="quick", dtypes=("float32",), clauses="A1,X,V")
     said = {v.message for v in certificate.verdicts if v.refused}

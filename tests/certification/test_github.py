@@ -50,6 +50,7 @@ def told(text):
     return [(x[1], dict(pair.split("=", 1) for pair in x[2].split(",")), x[3]) for x in found if x]
 
 
+@pytest.mark.slow
 def test_causes_are_errors_where_the_target_is_defined(repository):
     words = ("plain.py:attend", *FEW, "--clause", "A1", "--github")
     done = run("certify", *words, cwd=repository / "sub")
@@ -94,6 +95,7 @@ def test_a_failure_without_a_cause_says_what_the_target_looks_like():
     assert error[2] == f"at (0, 0): got 1%0A{looks}"
 
 
+@pytest.mark.slow
 def test_what_ends_a_run_is_annotated_with_its_smallest_problem(repository):
     words = ("sub/mine.py:attend", *FEW, "--clause", "K2", "--fail-fast", "--github")
     done = run("certify", *words, cwd=repository)

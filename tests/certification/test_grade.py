@@ -99,6 +99,9 @@ CODES = {
 }
 
 
+@pytest.mark.quick(
+    "right", "lacks", "refuses", "declares a convention", "unknown word", "no file", "dies", "lies"
+)
 @pytest.mark.parametrize("name", CODES)
 def test_exit_codes(name, graded):
     words, code, verdict = CODES[name]
@@ -115,6 +118,7 @@ def test_the_reason_of_a_requirement_that_is_missing(graded):
     assert "did you mean" in graded("mine.py", "--require", "causalty")["error"]
 
 
+@pytest.mark.slow
 def test_a_convention_is_accepted_by_whom_it_is_asked_for(graded):
     (one,) = graded("declares.py")["required"]
     assert (one["word"], one["met"]) == ("--convention fully-masked=nan", False)
@@ -122,6 +126,7 @@ def test_a_convention_is_accepted_by_whom_it_is_asked_for(graded):
     assert page["required"] == []
 
 
+@pytest.mark.slow
 def test_a_cause_has_a_clause_and_an_example(graded):
     first, *_ = graded(*WRONGLY)["causes"]
     assert first["clauses"][0] == "A1"
@@ -151,6 +156,7 @@ def test_another_file_or_another_name_is_another_folder(tmp_path):
     assert len({before, after, together(of_folder("mine.py:attend", str(tmp_path)))}) == 3
 
 
+@pytest.mark.slow
 def test_the_seed_is_promised_and_repeats_the_grade(graded):
     page = graded("at_times.py", *CAUSAL)
     seed = page["seed"]
@@ -166,6 +172,7 @@ def test_the_seed_is_promised_and_repeats_the_grade(graded):
     assert page["repeat"].endswith(f"--seed {seed['seed']}")
 
 
+@pytest.mark.slow
 def test_a_text_from_python():
     found = grade(MINE, require="causality", profile="quick", dtypes=("float32",))
     assert found.passed

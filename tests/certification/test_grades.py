@@ -19,6 +19,7 @@ def a1_and_granted(verdicts, conventions):
     return found, conventions["rounding float16"]
 
 
+@pytest.mark.slow
 def test_what_was_violated_in_a_stricter_grade_is_judged_again():
     """On this seed A1 is first broken by rounding alone, and S8 grants a grade after that."""
     request = Request(AHEAD, dtypes=("float16",), seed=0)
@@ -53,6 +54,7 @@ def test_a_violation_that_cannot_be_judged_again_blocks_its_clause():
     assert outcomes == {"A1": "violated", "S8": "blocked", "C3": "blocked"}
 
 
+@pytest.mark.slow
 def test_a_test_of_one_clause_is_judged_in_the_grade_that_the_definition_needs():
     target = "tests.targets.switching:eager_without_the_scale"
     options = {"dtypes": "float16", "clauses": "A3", "profile": "quick"}
@@ -62,6 +64,7 @@ def test_a_test_of_one_clause_is_judged_in_the_grade_that_the_definition_needs()
         one()
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_rounding_is_no_second_cause_where_all_clauses_fail_for_the_first():
     """Every clause fails in every grade; what float32 answers right shows how float16 rounds."""

@@ -22,6 +22,7 @@ def of_numbers(query: Any, key: Any, value: Any, attn_mask: Any = None) -> Any:
     return dense(query, key, value, mask)
 
 
+@pytest.mark.quick("of_booleans*")
 @pytest.mark.parametrize(
     ("target", "mask"), [(of_booleans, "additive mask"), (of_numbers, "boolean mask")]
 )
@@ -41,6 +42,7 @@ def in_float32(query: Any, key: Any, value: Any) -> Any:
     return dense(*(x.astype(np.float32) for x in (query, key, value)))
 
 
+@pytest.mark.slow
 def test_formats_in_which_nothing_fails_are_named() -> None:
     few: dict[str, Any] = {"profile": "quick", "clauses": "A1"}
     certificate = certify(in_float32, backend="numpy", dtypes=("float64", "float32"), **few)

@@ -95,6 +95,7 @@ def put(folder, files):
         (folder / name).write_text(text)
 
 
+@pytest.mark.slow
 def test_a_wheel_has_all_that_is_in_the_folder_and_nothing_else(site):
     def files(folder):
         found = {x.relative_to(folder) for x in folder.rglob("*") if x.is_file()}
@@ -121,6 +122,7 @@ def test_what_is_installed_is_the_same_edition(run):
     assert done.stdout.strip() == edition()
 
 
+@pytest.mark.slow
 def test_what_is_printed_and_written_there_names_what_is_installed(run, site, tmp_path):
     target = "attention_spec.attention.mistakes.sparsity:returns_zero"
     done = run("certify", target, *FEW, "--fail-fast", "--report", "found")
@@ -148,6 +150,7 @@ def test_the_command_judges_where_nothing_else_is(run, tmp_path):
     assert "broken.py cannot be imported: SyntaxError: " in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.html
 def test_a_page_is_written_where_nothing_else_is(run, tmp_path):
     put(tmp_path, {"mine.py": ATTEND})
@@ -156,6 +159,7 @@ def test_a_page_is_written_where_nothing_else_is(run, tmp_path):
     assert "<h1>attend</h1>" in (tmp_path / "mine.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.quick("True-spec/kernels.py:attend", "False-spec.kernels:attend")
 @pytest.mark.parametrize(
     "target", ["mine.py:attend", "spec/kernels.py:attend", "spec.kernels:attend"]
 )
@@ -187,6 +191,7 @@ def test_where_spec_is_ours_the_error_says_how_to_reach_another(target, begins, 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_targets_are_listed_and_a_description_and_an_adapter_are_found(run):
     done = run("targets", "torch/encoder")
@@ -202,6 +207,7 @@ def test_targets_are_listed_and_a_description_and_an_adapter_are_found(run):
     assert "did you mean 'torch/encoder'?" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_package_named_spec_may_be_of_no_use_to_anybody(run, tmp_path):
     put(tmp_path, {"spec.py": "raise RuntimeError('this is not yours')\n", "mine.py": ATTEND})
     done = run("certify", "mine:attend", *FEW, program=MODULE)
@@ -216,6 +222,7 @@ def test_both_packages_are_imported_side_by_side(run, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_pytest_collects_the_clauses_and_nothing_else(run, tmp_path):
     put(tmp_path, THEIRS)
     few = (*FEW, "--clause", "V9", "--device", "cpu")

@@ -53,6 +53,7 @@ def gone(session, seconds=10.0):
     return False
 
 
+@pytest.mark.quick("right(query-15")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_who_is_interrupted_prints_the_certificate_of_what_was_judged(number, hanging, tmp_path):
     os.killpg(hanging.pid, number)  # as a terminal does, and `timeout`
@@ -69,6 +70,7 @@ def test_who_is_interrupted_prints_the_certificate_of_what_was_judged(number, ha
     assert gone(hanging.pid)
 
 
+@pytest.mark.quick("2 *")
 @pytest.mark.parametrize("hanging", ["2 * right(query"], indirect=True)
 def test_a_run_that_is_stopped_early_says_how_to_get_causes(hanging):
     time.sleep(1.0)  # clauses may be run two at a time: the other one fails meanwhile
@@ -107,6 +109,7 @@ def test_a_certificate_is_kept_while_more_is_judged(tmp_path):
     assert {1, 2} & {*left}
 
 
+@pytest.mark.slow
 def test_a_certificate_is_not_written_at_every_step(tmp_path):
     file = tmp_path / "c.json"
     options = {"dtypes": "float32", "profile": "quick", "clauses": "A1"}

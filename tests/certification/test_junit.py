@@ -66,6 +66,7 @@ def case(root, name, number):
     return next(x for x in suite(root, name) if x.get("name", "").startswith(f"{number} "))
 
 
+@pytest.mark.slow
 def test_each_target_is_a_suite_and_the_numbers_add_up(told):
     assert [x.get("name") for x in told] == ["right", "known", "wrong", "broken"]
     for counted, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -128,6 +129,7 @@ def test_a_target_that_cannot_be_used_is_an_error(told):
     assert found.find("error").get("message") == "there is no file 'nowhere.py'"
 
 
+@pytest.mark.slow
 def test_a_failure_without_a_cause_has_its_own_message_and_script(tmp_path):
     file = tmp_path / "j.xml"
     done = certify("elementwise", "--clause", "K2", "--junit", str(file), "--fail-fast")

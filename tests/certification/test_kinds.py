@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from spec import about, certify, parametrize_with_clauses
@@ -20,7 +19,6 @@ from spec.kinds import KINDS
 from spec.layer.mistakes import MISTAKES
 from spec.layer.plug import layer
 from spec.layer.record import Capability
-from spec.saved import problem_from_json, problem_to_json
 from spec.trial import broken
 from spec.written import arrays
 from tests.certification import here
@@ -74,6 +72,7 @@ def test_a_wrong_layer_is_refuted_by_a_script_that_runs_alone(tmp_path: Path) ->
     assert max(x.size for x in arrays(example.problem).values()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.parametrize("number", [deep("L1"), "L2", deep("L3")])
 def test_a_script_repeats_what_a_layer_of_torch_does(number: str, tmp_path: Path) -> None:
@@ -133,6 +132,7 @@ def test_gradients_are_asked_of_the_path_that_shows_weights() -> None:
     assert {v.clause for v in certificate.failures} == {"L2", "L3"}, str(certificate)
 
 
+@pytest.mark.slow
 def test_a_crash_on_padding_costs_padding_alone(tmp_path: Path) -> None:
     file = tmp_path / "c.json"
     words = ("--clause", "L1,L23,L24", *NO_CAUSES, "--json", str(file))
@@ -150,6 +150,7 @@ def test_a_gradient_that_is_no_array_is_not_made_one() -> None:
     assert [v.clause for v in certificate.failures] == ["L2"]
 
 
+@pytest.mark.slow
 def test_what_is_refused_now_and_then_crashes_no_clause() -> None:
     """Some clauses put several problems at once, and any of them may be refused."""
     certificate = certify(layers.ShortMasks, dtypes=("float32",), profile="quick")
@@ -160,6 +161,7 @@ def test_what_is_refused_now_and_then_crashes_no_clause() -> None:
 # Every other kind
 
 
+@pytest.mark.quick("tests*", "implementations.[afmrs]*")
 @pytest.mark.parametrize(
     ("target", "kind"),
     [
@@ -180,6 +182,7 @@ def test_each_kind_is_certified(target: str, kind: str | None) -> None:
     assert len(certificate.verdicts) == len(about(certificate.about))
 
 
+@pytest.mark.quick("alibi", "sinusoidal", "rotary", "feed*", "merging", "dropout")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_definition_keeps_its_own_clauses(kind: str) -> None:
     """What guards the search for smaller counterexamples has to be right."""
@@ -210,17 +213,7 @@ def test_a_mistake_of_each_kind_is_made_smaller_and_recognised(kind: str) -> Non
         break
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_problems_of_each_kind_survive_json(kind: str) -> None:
-    problem = KINDS[kind].core("float32")
-    back = problem_from_json(KINDS[kind].problem, json.loads(json.dumps(problem_to_json(problem))))
-    there, found = arrays(problem), arrays(back)
-    assert there.keys() == found.keys()
-    for name, x in there.items():
-        assert x.dtype == found[name].dtype
-        assert np.array_equal(x, found[name])
-
-
+@pytest.mark.slow
 def test_a_layer_that_takes_no_masks_is_asked_for_none() -> None:
     left = probed(layer(layers.MultiHead, backend="numpy")).by_dtype["float32"].answers
     assert {Capability.MASK, Capability.PADDING} <= left

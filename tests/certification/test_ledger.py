@@ -71,6 +71,7 @@ def kept(once, tmp_path):
     return shutil.copytree(once[0], tmp_path, dirs_exist_ok=True)
 
 
+@pytest.mark.slow
 def test_what_is_as_it_was_recorded_is_no_failure_whatever_is_wrong(once):
     ledger, recorded = once
     assert recorded.returncode == 0, recorded.stdout + recorded.stderr
@@ -216,6 +217,7 @@ def test_what_cannot_be_read_is_told_in_one_line_on_the_command_line(ledger):
         assert (done.returncode, done.stderr) == (2, f"error: {reason}\n")
 
 
+@pytest.mark.quick("A1,A2,M8-float32-right")
 @pytest.mark.parametrize("target", ["elementwise", "right"])
 @pytest.mark.parametrize(
     ("clauses", "dtypes"), [("A1,A2,M8", "float32"), deep("A,M,C", "float64,float32")]

@@ -60,6 +60,7 @@ AT_NIGHT = ("a mask by its shape", "the largest size")  # told as the others are
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux")
 
 
+@pytest.mark.quick("an array")
 @ON_LINUX
 @pytest.mark.parametrize("kept", [deep(x) if x in AT_NIGHT else x for x in KEPT])
 def test_what_is_kept_is_told_and_a_script_asks_for_both(kept, tmp_path):
@@ -107,6 +108,7 @@ def attend(query, key, value):
 """
 
 
+@pytest.mark.slow
 def test_a_clause_whose_answer_comes_and_goes_is_run_until_it_is_broken(tmp_path):
     (tmp_path / "mine.py").write_text(TURNS)
     put = {"kind": "attention", "backend": "numpy"}
@@ -124,6 +126,7 @@ def test_a_clause_whose_answer_comes_and_goes_is_run_until_it_is_broken(tmp_path
     assert rerun("A1", "implementations.dense:attend", problem, times=3, **put) == 0
 
 
+@pytest.mark.slow
 def test_without_a_target_that_nobody_asked_a_script_asks_other_numbers_first():
     mistake = KINDS["merging"].mistakes["accumulates_gradients"]
     certificate = certify(mistake.target, kind="merging", dtypes=mistake.dtypes, profile="quick")

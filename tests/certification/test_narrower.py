@@ -2,6 +2,8 @@
 
 from functools import cache
 
+import pytest
+
 from spec import CLAUSES
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import Lead
@@ -30,6 +32,7 @@ def said(name: str, *features: str) -> set[str]:
     return {*evidence.named(narrowed(evidence, lead, split, table, NOWHERE).columns)}
 
 
+@pytest.mark.slow
 def test_a_set_that_is_too_wide_is_narrowed() -> None:
     name = "takes_the_keys_of_a_window_to_be_in_order"
     wide, narrow = "positions out of order", said(name, "positions out of order")
@@ -37,16 +40,19 @@ def test_a_set_that_is_too_wide_is_narrowed() -> None:
     assert any("window" in word or "a bound" in word for word in narrow)
 
 
+@pytest.mark.slow
 def test_what_a_narrower_word_implies_is_not_said() -> None:
     assert said("ignores_the_positions_of_keys", "key positions") == {
         "key positions that differ from row numbers"
     }
 
 
+@pytest.mark.slow
 def test_of_few_problems_more_than_usual_may_be_wrong_by_chance() -> None:
     assert {"ALiBi slopes", "several scores"} <= said("has_slopes_of_its_own", "ALiBi slopes")
 
 
+@pytest.mark.slow
 def test_a_set_that_is_clear_stays() -> None:
     assert said("ignores_causality", "causal", "a masked key") == {"causal", "a masked key"}
 

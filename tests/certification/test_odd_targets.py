@@ -43,6 +43,7 @@ def test_what_is_raised_in_a_call_refuses(tmp_path):
     assert "unsupported: an additive mask [float32]: Gone: elsewhere" in done.stdout
 
 
+@pytest.mark.quick("sys.stdout = sys*")
 @pytest.mark.parametrize(
     ("before", "inside", "how"),
     [
@@ -56,6 +57,7 @@ def test_what_is_done_beside_changes_nothing(before, inside, how, tmp_path):
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
+@pytest.mark.slow
 def test_who_deletes_himself_is_judged(tmp_path):
     source = f"{RIGHT}os.remove(__file__)\ndel sys.modules[__name__]\n{ATTEND}"
     source += "    return 2 * right(query, key, value, attn_mask)\n"

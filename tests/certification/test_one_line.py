@@ -24,6 +24,7 @@ def forging(query, key, value, scale=None):  # noqa: ARG001
 forging.__name__ = FORGED
 
 
+@pytest.mark.slow
 def test_a_name_and_messages_write_no_line_of_a_certificate(tmp_path):
     certificate = certify(forging, **QUICK)
     certificate.save(tmp_path / "certificate.json")
@@ -37,6 +38,7 @@ def test_a_name_and_messages_write_no_line_of_a_certificate(tmp_path):
     assert not any(line.startswith(("attend:", "verdicts 464")) for line in lines)
 
 
+@pytest.mark.slow
 def test_a_certificate_that_was_saved_is_shown_so_too(tmp_path, capsys):
     certify(forging, **QUICK).save(file := tmp_path / "certificate.json")
     fields = {**json.loads(file.read_text()), "name": f"{FORGED}!"}
@@ -47,6 +49,7 @@ def test_a_certificate_that_was_saved_is_shown_so_too(tmp_path, capsys):
     assert (told.count("\n"), "\x1b" in told) == (1, False)
 
 
+@pytest.mark.slow
 @pytest.mark.html
 def test_nor_of_a_page():
     from spec import CLAUSES

@@ -11,6 +11,11 @@ from spec.certification.target.recognising import Recognised
 from spec.kinds import KINDS
 
 
+@pytest.mark.quick(
+    "layer-leaves*",
+    "layer-fills_hidden_scores_with_minus_a_billion-uniform*",
+    "layer-fills_hidden_scores_with_minus_a_billion-nan*",
+)
 @pytest.mark.parametrize(
     ("about", "bug", "choice", "found"),
     [

@@ -76,6 +76,7 @@ def test_another_dtype_is_given_a_share_of_the_programs_and_something_for_each_c
     assert chosen.part() == subject.palette
 
 
+@pytest.mark.slow
 def test_processes_of_a_run_share_the_programs_of_jax_and_leave_none(tmp_path, monkeypatch):
     text = "import os, numpy as np\ndef attend(query, key, value):\n"
     text += "    open('places', 'a').write(os.environ['JAX_COMPILATION_CACHE_DIR'] + '\\n')\n"
@@ -98,6 +99,7 @@ def test_what_does_not_compile_is_asked_in_all():
     assert not [note for note in certificate.notes if "compiles" in note]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("specification", SPECIFICATIONS)
 def test_which_clauses_are_selected_changes_no_problem(specification):
     options = {**OPTIONS, "specification": specification}
@@ -108,6 +110,7 @@ def test_which_clauses_are_selected_changes_no_problem(specification):
     assert {v.clause: v.worst for v in some.verdicts} == {x: worst[x] for x in ("A1", "V2", "K1")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("specification", SPECIFICATIONS)
 def test_a_deviation_that_few_shapes_do_not_show_stays_on_the_list(specification):
     options = {**OPTIONS, "profile": "standard", "clauses": "V2", "deviations": {"V2": "published"}}
@@ -117,6 +120,7 @@ def test_a_deviation_that_few_shapes_do_not_show_stays_on_the_list(specification
     assert {v.clause: v.outcome for v in plain.verdicts} == {"A1": "holds", "V2": "violated"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("specification", "clauses"), [(SPECIFICATION, ("A1",)), deep("spec:CLAUSES", None)]
 )
@@ -126,6 +130,7 @@ def test_a_fault_of_what_compiles_is_told_as_any_other(specification, clauses):
     assert "M > 16" in cause.sentence
 
 
+@pytest.mark.slow
 def test_a_fault_of_a_layer_that_compiles_is_told_as_well():
     specification = f"{__name__}:OF_LAYERS"
     (cause,) = certify(FAULTY_LAYER, **OPTIONS, specification=specification).causes
@@ -160,6 +165,7 @@ def test_what_is_judged_somewhere_is_given_shapes_that_lie_there(where, every):
     assert all(map(all, given.values())), given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("specification", SPECIFICATIONS)
 def test_who_compiles_and_is_judged_somewhere_is_judged_by_as_many_clauses(specification):
     options = {**OPTIONS, "where": "N > 16", "specification": specification}
@@ -193,6 +199,7 @@ def test_other_numbers_in_a_step_are_the_same_program():
     assert len(programs_of(made)) <= 3
 
 
+@pytest.mark.quick("sinusoidal")
 @pytest.mark.parametrize(
     "kind", [deep("rotary"), "sinusoidal", "alibi", deep("feed-forward"), deep("merging")]
 )

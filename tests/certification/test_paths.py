@@ -22,6 +22,7 @@ def nothing_has_failed_yet(monkeypatch):
     monkeypatch.setattr(switching, "_failed", [])
 
 
+@pytest.mark.slow
 def test_what_gradients_change_is_told_and_inference_is_judged_without_them(tmp_path):
     """As soon as gradients have been asked for, this function is right: so it is while probed."""
     file = tmp_path / "c.json"
@@ -69,6 +70,7 @@ def test_the_output_is_judged_as_inference_runs_it_and_as_training_does(function
     assert certificate.ledger["holds"] == 7 - len(broken)
 
 
+@pytest.mark.slow
 def test_the_script_of_an_output_in_training_records_gradients(tmp_path):
     options = {"dtypes": ("float32",), "profile": "quick", "clauses": ("A10",), "fail_fast": True}
     (verdict,) = certify("tests.targets.two_paths:shifted_in_training", **options).failures

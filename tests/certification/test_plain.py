@@ -111,6 +111,7 @@ def repeated(folder):
     return shell.run(program=("cause.py",), cwd=folder, path=[])
 
 
+@pytest.mark.quick("alibi*")
 @pytest.mark.parametrize(("kind", "name", "text", "call"), WRONG)
 def test_a_wrong_call_is_all_that_a_script_makes(tmp_path, kind, name, text, call):
     code = code_of(tmp_path, kind, name, text)
@@ -164,6 +165,7 @@ def test_a_call_that_touches_what_it_was_given_is_shown_to(tmp_path, end, shown)
     assert (done.returncode, shown in done.stdout) == (1, True), done
 
 
+@pytest.mark.quick("alibi-biases:takes*", "alibi-biases:lifts*")
 @pytest.mark.parametrize(
     ("kind", "target", "line"),
     [
@@ -194,12 +196,14 @@ FORGETFUL = f"{SINUSOIDAL.replace('100.0 **', '10000.0 **')}\n    widths = set()
 )
 
 
+@pytest.mark.slow
 def test_what_is_not_repeated_by_one_call_is_not_told_by_one(tmp_path):
     assert "the clause itself is run" in code_of(tmp_path, "sinusoidal", "add", FORGETFUL, "none")
     done = repeated(tmp_path)  # it finds this repository from any folder
     assert (done.returncode, done.stderr, ": at (" in done.stdout) == (1, "", True), done
 
 
+@pytest.mark.slow
 def test_what_is_wrong_after_a_call_is_shown_after_it(tmp_path):
     target = f"{written(tmp_path, FORGETFUL)}:add"
     told = certify(target, kind="sinusoidal", profile="quick", dtypes=("float32",), isolate=True)

@@ -56,6 +56,7 @@ def explained(lines: list[str], flag: str) -> None:
     assert "failing clauses" in lines[-1]
 
 
+@pytest.mark.slow
 def test_the_decorator_explains_what_fails_in_python(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS.format(target="attend", right=True))
     lines = pytest_of(tmp_path, "--junitxml", "found.xml")
@@ -71,6 +72,7 @@ def test_the_plugin_explains_what_fails_on_the_command_line(tmp_path: Path) -> N
     explained(lines, "--convention causal=bottom-right")
 
 
+@pytest.mark.slow
 def test_other_failures_stay_what_they_are_and_details_are_there(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS.format(target="attend", right=False))
     text = "\n".join(pytest_of(tmp_path, "-vv", "-k", "A1 or another"))
@@ -79,12 +81,14 @@ def test_other_failures_stay_what_they_are_and_details_are_there(tmp_path: Path)
     assert "A1 output_matches_definition, float64: " in text
 
 
+@pytest.mark.slow
 def test_a_target_in_the_file_of_its_own_tests_is_named_by_a_string(tmp_path: Path) -> None:
     tests = TESTS.format(target='"test_it.py:attend"', right=True)
     (tmp_path / "test_it.py").write_text(tests)
     explained(pytest_of(tmp_path), 'conventions={"causal": "bottom-right"}')
 
 
+@pytest.mark.slow
 def test_one_failing_clause_and_one_that_raises_are_counted_as_such(tmp_path: Path) -> None:
     refusing = KERNEL.replace("    return e", "    assert M > 0\n    return e")
     few = ("--profile", "quick", "--dtype", "float32", "--clause", "A1,T8", "-rs")

@@ -39,6 +39,7 @@ def test_each_failure_has_the_convention_that_corrects_it(tmp_path: Path) -> Non
         assert "Examiner(" not in (element.text or "")
 
 
+@pytest.mark.quick("words0")
 @pytest.mark.parametrize("words", [(), ("--implementation", "kernel.py:attend", *FEW)])
 def test_each_failure_has_the_counterexample_of_its_own_clause(
     tmp_path: Path, words: tuple[str, ...]
@@ -54,11 +55,13 @@ def test_each_failure_has_the_counterexample_of_its_own_clause(
         assert "from kernel import attend" in more
 
 
+@pytest.mark.slow
 def test_on_the_command_line_it_has_the_option(tmp_path: Path) -> None:
     _, found = failures(tmp_path, "--implementation", "kernel.py:attend", *FEW)
     assert messages(found) == {ALIGNED + TYPED}
 
 
+@pytest.mark.slow
 def test_each_failure_names_the_one_bug_that_there_is(tmp_path: Path) -> None:
     scaled = KERNEL.replace("query.shape[-1] ** -0.5", "1 / query.shape[-1]").replace(
         "(N, M, M - N, dtype", "(N, M, 0, dtype"
@@ -72,6 +75,7 @@ def test_each_failure_names_the_one_bug_that_there_is(tmp_path: Path) -> None:
     )  # which is the same by default
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "code"), [((), 1), (("-x",), 2)])  # xdist's own exit codes
 def test_workers_explain_it_once(tmp_path: Path, words: tuple[str, ...], code: int) -> None:
     lines, found = failures(tmp_path, *XDIST, *words, code=code)

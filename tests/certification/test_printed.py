@@ -29,6 +29,7 @@ def attend(query, key, value):
 SPOKEN = ("from Python", "from the system", "from C", "from a shell", "100 %")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolation", ["fork", "process"])
 def test_all_that_is_printed_is_shown_once_with_how_often_it_was(isolation, tmp_path):
     (tmp_path / "mine.py").write_text(SPEAKS)

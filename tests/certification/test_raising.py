@@ -37,6 +37,7 @@ def raising(error: Exception) -> Callable[..., Any]:
     return attend
 
 
+@pytest.mark.slow
 def test_gradients_that_raise_an_exception_are_a_failure() -> None:
     certificate = judged(raising(RuntimeError("out of paper")))
     assert certificate.exit_code == 1
@@ -70,6 +71,7 @@ def test_a_backward_pass_that_is_not_implemented_is_not_tested() -> None:
     assert "not tested as the target raises an exception: gradients of q, k and v" in said
 
 
+@pytest.mark.slow
 def test_wrong_gradients_are_excused_by_nothing_but_that_declaration() -> None:
     def attend(query: Any, key: Any, value: Any) -> Any:
         return dense(query, key, value)
@@ -106,6 +108,7 @@ class OfTheInputsAlone(MultiHead):
         return super().backward(dout)[:-1]
 
 
+@pytest.mark.slow
 def test_what_a_layer_returns_for_gradients_has_one_form() -> None:
     few = {"profile": "quick", "dtypes": ("float32",), "clauses": ("L1", "L2")}
     certificate = certify(OfTheInputsAlone, backend="numpy", **few)

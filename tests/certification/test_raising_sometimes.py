@@ -29,6 +29,7 @@ def raising(where: Callable[[int, int, bool], bool]) -> Callable[..., Any]:
     return attend
 
 
+@pytest.mark.quick("<lambda>-, with M > 8")
 @pytest.mark.parametrize(
     ("where", "words"),
     [
@@ -48,6 +49,7 @@ def test_the_condition_is_named_if_there_is_one(where: Any, words: str, tmp_path
     assert line in str(loaded(tmp_path / "c.json"))
 
 
+@pytest.mark.slow
 def test_it_is_named_by_workers_too(tmp_path: Any) -> None:
     (tmp_path / "mine.py").write_text(TARGET)
     words = ("--profile", "quick", "--dtype", "float64", "--clause", "A1,S1,C1,X1")

@@ -26,6 +26,7 @@ def ended(words, **streams):
     return subprocess.run(command, check=False, timeout=100, **streams).returncode
 
 
+@pytest.mark.quick("no*")
 @pytest.mark.parametrize(("name", "code"), [("right", 0), ("elementwise", 1), ("no_such", 2)])
 def test_the_exit_code_is_the_verdict_though_nobody_reads(name, code, nobody):
     words = (*CERTIFY, f"tests.targets:{name}")

@@ -45,6 +45,7 @@ def ends(kind: Kind, problem: Any, stays: list[str]) -> bool:
     return next(left, None) is not None
 
 
+@pytest.mark.quick("alibi", "sinusoidal", "feed*", "rotary", "dropout", "merging", "cache", "layer")
 @pytest.mark.parametrize("about", KINDS)
 def test_a_search_ends_whatever_has_to_stay(about: str) -> None:
     for problem in drawn(KINDS[about]):
@@ -53,6 +54,7 @@ def test_a_search_ends_whatever_has_to_stay(about: str) -> None:
             assert ends(KINDS[about], problem, stays), f"{stays} of {problem}"
 
 
+@pytest.mark.quick("alibi", "sinusoidal", "rotary", "merging", "feed*", "cache", "dropout", "layer")
 @pytest.mark.parametrize("about", KINDS)
 def test_an_empty_problem_is_made_smaller_and_changed_as_any_other(about: str) -> None:
     kind = KINDS[about]

@@ -23,6 +23,7 @@ def verdicts_of(certificate, clause):
     return [v for v in certificate.verdicts if v.clause == clause]
 
 
+@pytest.mark.slow
 def test_a_published_gradient_is_refuted_by_the_smallest_problem(refuted):
     assert not refuted.passed
     assert refuted.exit_code == 1

@@ -70,6 +70,20 @@ def mended(mistake):
     return program(right)
 
 
+@pytest.mark.quick(
+    "alibi-leaves_the_future_infinite*",
+    "alibi-leaves_the_future_undefined*",
+    "layer-answers_in*",
+    "layer-normalises*",
+    "layer-loads*",
+    "dropout-ignores*",
+    "cache-answers*",
+    "cache-keeps*",
+    "layer-answers_otherwise*",
+    "dropout-starts_the*",
+    "dropout-forgets*",
+    "dropout-draws_one*",
+)
 @pytest.mark.parametrize(("about", "name", "clause"), SEVERAL)
 def test_a_script_of_several_calls_needs_the_target_alone(about, name, clause, monkeypatch):
     mistake = KINDS[about].mistakes[name]
@@ -83,6 +97,7 @@ def test_a_script_of_several_calls_needs_the_target_alone(about, name, clause, m
     assert shell.script_here(script).returncode == 0
 
 
+@pytest.mark.quick("np*")
 @pytest.mark.parametrize(
     "line", [pytest.param(x, marks=[pytest.mark.torch] * ("torch" in x)) for x in MASKS]
 )

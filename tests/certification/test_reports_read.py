@@ -82,6 +82,7 @@ def alone(script: str, folder: Path) -> CompletedProcess[Any]:
     return done
 
 
+@pytest.mark.slow
 def test_each_printed_script_runs_alone_and_passes_once_its_fault_is_mended(
     report: str, kernel: Path, tmp_path: Path
 ) -> None:

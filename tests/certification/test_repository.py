@@ -187,6 +187,7 @@ def test_all_targets_are_judged_and_told_in_a_table(repository):
         assert found["passed"], name
 
 
+@pytest.mark.slow
 def test_the_worst_decides_and_what_is_not_certified_is_told_in_full(repository):
     (repository / "pyproject.toml").write_text(
         TARGETS.partition("[tool.attention-spec.t")[0] + MORE
@@ -210,6 +211,7 @@ def test_without_anything_to_judge_and_where_one_is_meant_a_line_says_so(reposit
     assert done.stderr.startswith("error: no target: name one, or several in [tool.attention-spec")
 
 
+@pytest.mark.slow
 def test_pytest_takes_a_name_and_one_of_its_tests(repository):
     (repository / "pyproject.toml").write_text(TARGETS + MORE)
     test = "wrong::A2-query_gradient_matches_the_definition-float32"

@@ -85,6 +85,7 @@ def test_where_there_can_be_none_is_said(words, why, folder):
     assert done.stderr.startswith(f"error: {why}")
 
 
+@pytest.mark.slow
 def test_a_campaign_draws_one_for_each_certificate(folder):
     words = ("--seeds", "secret:2", "--folder", "kept")
     done = run("campaign", "mine.py:attend", *APART, *words, cwd=folder)

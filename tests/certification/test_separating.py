@@ -1,6 +1,7 @@
 """What sets wrong problems apart is found where there is something, and not where there is not."""
 
 import numpy as np
+import pytest
 
 from spec.certification.diagnosing.separating import Columns, Split, best, shorter
 from spec.certification.diagnosing.table import EXPLAINED, MAINLY, Table
@@ -93,6 +94,7 @@ def test_what_fewer_leave_unexplained_is_not_told_by_them() -> None:
     assert told(of_two(noise=0.3), (3, 17), (5, 30)) == {}
 
 
+@pytest.mark.slow
 def test_clear_ones_tell_no_more_than_they_explain() -> None:
     said = rows(seed=12, count=1600)
     said[::4, 9] = False

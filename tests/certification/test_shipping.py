@@ -37,6 +37,7 @@ def stand_in(folder: Path, target: str, text: str = CLASS) -> None:
     file.write_text(text.format(name))
 
 
+@pytest.mark.quick("*bert*")
 @pytest.mark.torch
 @pytest.mark.parametrize(
     ("target", "said"),
@@ -100,6 +101,7 @@ class {}(torch.nn.Module):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_layer_like_one_that_is_described_is_certified_with_the_description_of_the_error(
     tmp_path: Path,
@@ -117,6 +119,7 @@ def test_a_layer_like_one_that_is_described_is_certified_with_the_description_of
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_description_of_an_adapter_names_the_adapter(tmp_path: Path) -> None:
     stand_in(tmp_path, GPT2)

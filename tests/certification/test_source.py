@@ -51,6 +51,7 @@ def test_the_report_says_where_a_target_is_defined(name, line, folder):
     assert json.loads((folder / "c.json").read_text())["source"] == f"inner/mine.py:{line}"
 
 
+@pytest.mark.slow
 def test_a_file_elsewhere_has_its_whole_path(folder):
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()

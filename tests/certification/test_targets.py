@@ -63,6 +63,7 @@ def test_words_choose_targets():
     assert done.stderr == "error: no target has 'llama @#': `attention-spec targets` lists all\n"
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_certificate_of_a_recorded_target_says_so_beside_it():
     done = run("certify", MULTIHEAD, *FEW, "--clause", "L1")
@@ -84,6 +85,7 @@ def test_what_is_recorded_is_printed_before_the_target_is_tested(rows, monkeypat
     assert capsys.readouterr().err.splitlines() == [told, "error: testing has begun"]
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_layer_that_needs_a_description_of_this_package_is_told_which():
     done = run("certify", "spec.adapters.torch_layers:Encoder", *FEW)
@@ -95,6 +97,7 @@ def test_a_layer_that_needs_a_description_of_this_package_is_told_which():
     assert done.stderr.endswith("; Encoder is an adapter of torch.nn:TransformerEncoderLayer\n")
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_the_report_on_an_adapter_names_the_class_that_it_is_for():
     target = "spec.adapters.torch_layers:Quantizable"

@@ -63,6 +63,7 @@ def test_who_wants_no_colours_gets_none(
     assert not re.search(r"\x1b\[[0-9;]*3\d", text)
 
 
+@pytest.mark.slow
 def test_the_command_knows_a_terminal() -> None:
     ours, theirs = pty.openpty()
     words = [sys.executable, "-m", "spec", "certify", "nowhere.py:attend"]

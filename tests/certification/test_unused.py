@@ -38,6 +38,7 @@ def drops(query, key, value, dropout_p=0.0, rng=None, window=None):  # noqa: ARG
     return query
 
 
+@pytest.mark.slow
 def test_parameters_that_no_call_passes_are_named_in_a_line() -> None:
     options = {"dtypes": "float32", "profile": "quick", "clauses": "A1", "fail_fast": True}
     certificate = certify(attends, **options)  # type: ignore[arg-type]

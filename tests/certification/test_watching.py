@@ -42,6 +42,7 @@ def under_pytest(tmp_path):
     return tested
 
 
+@pytest.mark.quick("collected")
 @pytest.mark.parametrize(
     ("ends", "how", "runs"),
     [
@@ -59,6 +60,7 @@ def test_pytest_does_not_end_well_where_a_target_ends_it(ends, how, runs, under_
     assert " passed" not in done.stdout
 
 
+@pytest.mark.quick("words0*")
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -73,12 +75,14 @@ def test_of_others_it_tells_what_it_told_before(words, code, said, under_pytest)
     assert done.stdout.count(said) == 1
 
 
+@pytest.mark.slow
 def test_who_uses_it_in_the_wrong_way_is_told_once(under_pytest):
     done = under_pytest("pass", 0, "--no-such-option")
     assert done.returncode == 4
     assert done.stderr.count("unrecognized arguments: --no-such-option") == 1
 
 
+@pytest.mark.slow
 def test_a_process_that_is_copied_goes_on_once(tmp_path):
     """As a program that calls `pytest.main`."""
     (tmp_path / "mine.py").write_text(EXITS.format(ends="os._exit(0)", calls=40))
@@ -97,6 +101,7 @@ print(certificate.exit_code)
 """
 
 
+@pytest.mark.quick("mine*")
 @pytest.mark.parametrize("target", ["mine.attend", "'mine:attend', isolation='none'"])
 def test_certify_is_not_ended_in_silence(target, tmp_path):
     (tmp_path / "mine.py").write_text(EXITS.format(ends="os._exit(0)", calls=40))
@@ -106,6 +111,7 @@ def test_certify_is_not_ended_in_silence(target, tmp_path):
     assert done.stderr == f"error: the process ended while {name} was judged: no certificate\n"
 
 
+@pytest.mark.slow
 def test_what_is_isolated_has_a_certificate(tmp_path):
     (tmp_path / "mine.py").write_text(EXITS.format(ends="os._exit(0)", calls=10))
     script = CERTIFIES.format(target="'mine:attend'").replace("clauses", "isolate=True, clauses")
@@ -138,6 +144,7 @@ def test_the_watcher_is_one_for_a_process_and_leaves_with_it():
     assert not os.path.exists(f"/proc/{pid}")
 
 
+@pytest.mark.slow
 @LINUX
 def test_an_interrupt_is_left_to_the_copy(tmp_path):
     (tmp_path / "mine.py").write_text(EXITS.format(ends=SLEEPS, calls=40))

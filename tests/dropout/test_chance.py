@@ -50,6 +50,7 @@ def test_shares_are_outside_their_bounds_as_rarely_as_promised(
     assert low <= q <= high
 
 
+@pytest.mark.quick("0.5")
 @pytest.mark.parametrize("q", [0.5, deep(0.1), 0.82])
 def test_so_are_the_shares_that_clauses_look_at(q: float) -> None:
     """Both tails of the binomial distribution of 2^15 draws, in 60 digits.
@@ -147,6 +148,7 @@ def test_chance_is_not_told_by_a_few_weights() -> None:
                 about("dropout")[number].check(right("numpy"), few)
 
 
+@pytest.mark.slow
 def test_the_largest_certificate_compares_no_more_than_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

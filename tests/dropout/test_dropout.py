@@ -40,6 +40,7 @@ def right(name: str) -> Dropout:
     return dropout(targets[name], name=name)
 
 
+@pytest.mark.quick("itself*")
 @pytest.mark.parametrize(
     ("name", "dtype"), [deep(*x) if x[0] in ("composed", "multihead") else x for x in USUAL]
 )

@@ -22,13 +22,23 @@ FEW = {"attention": 64}  # one in so many belongs to the fixed part, of others o
 OTHERS = 8
 LONG = (  # to judge each of these takes three times as long as most, by the same clauses
     "attention/clips_scores_at_fifty",
+    "attention/ignores_the_positions_of_queries",
+    "attention/lets_idle_queries_attend",
     "attention/starts_the_maximum_at_zero",
     "dropout/draws_again_backward",
     "dropout/drops_keys_in_blocks",
+    "dropout/forgets_the_mask_backward",
+    "right/einsum:attend",
     "right/fused:attend",
     "right/fused_torch:attend",
+    "right/multihead_torch:MultiHead",
 )
-ALWAYS = ("torch/function", "torch/layer", "right/dense:attend")
+ALWAYS = (
+    *("torch/function", "torch/layer", "right/dense:attend"),
+    *("right/cached:Growing", "right/paged:Paged", "right/merging:merge"),
+    *("right/dropout_torch:attend", "right/rotary_torch:rotate"),
+    "right/feed_forward_torch:feed_forward",
+)
 
 FUNCTIONS = "loops heads dense einsum online fused einsum_torch fused_torch split"
 PACKED = "kvcache kvcache_torch packed packed_torch"

@@ -63,6 +63,7 @@ def test_all_layers_compute_the_same_function_before_training(bench):
     assert (within < 1e-9).all()
 
 
+@pytest.mark.slow
 def test_correct_layers_have_the_same_loss_curve(certificate):
     right = {judged.name: judged for judged in certificate.judged if judged.right}
     assert [*right] == [
@@ -161,6 +162,7 @@ def test_prediction_in_a_batch_without_padding_equals_that_alone(bench, corpus):
     assert corpus.tokenizer.token_to_id("[PAD]") == 0
 
 
+@pytest.mark.slow
 def test_generated_corpus_is_balanced_and_reproducible():
     documents = load(None, seed=3)
     assert (len(documents.train), len(documents.test)) == (918, 307)

@@ -60,6 +60,7 @@ def quick(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return Quick(tmp_path_factory.mktemp("quick"), *request.param)
 
 
+@pytest.mark.slow
 def test_the_quick_run_certifies_and_prints_three_tables(quick):
     assert quick.done.returncode == 0, quick.done.stdout + quick.done.stderr
     assert quick.done.stderr == ""  # no progress bar unless it is a terminal
@@ -77,6 +78,7 @@ def test_the_quick_run_certifies_and_prints_three_tables(quick):
     assert verdict == "certified\n"
 
 
+@pytest.mark.slow
 def test_its_json_file_has_the_numbers(quick):
     found = json.loads(quick.file.read_text())
     assert found["certificate"]["passed"] is True
@@ -90,6 +92,7 @@ def test_its_json_file_has_the_numbers(quick):
     assert found["classes"] == ["weather", "railway", "kitchen", "orchestra", "football"]
 
 
+@pytest.mark.slow
 def test_its_pictures_are_valid_files(quick):
     assert {file.name for file in quick.folder.iterdir()} == {
         "losses.png",
@@ -112,6 +115,7 @@ def test_a_folder_in_the_published_format(folder, capsys, tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_runs_are_reproducible_except_for_seconds(folder, tmp_path):
     found = []
     for name in ("one.json", "other.json"):

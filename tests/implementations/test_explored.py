@@ -30,6 +30,9 @@ EACH = [
 ]
 
 
+@pytest.mark.quick(
+    "implementations.einsum:attend*", "implementations.dense*", "implementations.heads*"
+)
 @pytest.mark.parametrize("examples", [60, deep(250)])
 @pytest.mark.parametrize("target", EACH)
 def test_no_clause_is_broken_whatever_hypothesis_draws(target: Target, examples: int) -> None:
@@ -48,6 +51,7 @@ def test_no_clause_is_broken_whatever_hypothesis_draws(target: Target, examples:
     explored()
 
 
+@pytest.mark.quick("skips*", "tiles*")
 @pytest.mark.parametrize(
     "mistake",
     [deep("leaves_scores_unscaled"), "sees_one_key_ahead", "skips_the_maximum", "tiles_key_heads"],

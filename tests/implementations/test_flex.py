@@ -16,6 +16,7 @@ FLEX = "spec.adapters.flex_attention:attend"
 BY_OPTION = ("A1", "W5", "U1", "Y2", "I1", "J1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, deep(3)])
 def test_what_it_is_asked_in_places_is_attention(count: int) -> None:
     from spec.adapters import flex_attention  # where torch is not, it is not read

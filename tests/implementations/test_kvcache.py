@@ -70,6 +70,7 @@ def test_what_is_no_cache_is_told_in_a_line(lengths: Any, table: Any, reason: st
         kvcache.attend(*pages(), np.asarray(lengths), table)
 
 
+@pytest.mark.slow
 def test_it_is_certified_with_nothing_declared() -> None:
     certificate = certify("implementations.kvcache:attend", **FEW)
     assert certificate.passed, str(certificate)

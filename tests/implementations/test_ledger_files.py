@@ -78,6 +78,7 @@ def test_there_is_an_environment_for_every_file():
         assert "{[ledger]commands}" in section["commands"]
 
 
+@pytest.mark.slow
 def test_of_every_cause_that_is_recorded_it_is_said_what_it_is(listed):
     for found in listed.values():
         for one in found:
@@ -111,6 +112,7 @@ def test_nothing_is_kept_of_a_target_that_is_not_listed(listed):
     }
 
 
+@pytest.mark.slow
 def test_the_targets_that_the_package_lists_are_those_of_what_is_recorded(listed):
     found = rows(one for file in listed.values() for one in file)
     assert text(found) == recorded.FILE.read_text("utf-8"), "python -m tests.recorded"

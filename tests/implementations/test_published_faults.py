@@ -26,6 +26,7 @@ def outcome(certificate: Certificate, number: str) -> str:
     return found.outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clauses", [("A1", "A2", "A3", "A4", "K2", "S11", "V7", "V8"), deep(None)])
 def test_the_element_wise_derivative_is_refused_and_its_dv_is_not_blamed(clauses: Any) -> None:
     asked: dict[str, Any] = {"dtypes": ("float32",), "profile": "quick", "clauses": clauses}

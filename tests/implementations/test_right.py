@@ -1,7 +1,6 @@
 """The implementations are right, cheap where they promise to be, and leave their inputs alone.
 
-Everything is held to `oracles.autograd`, which nobody differentiated by hand, within
-the budget of the very problem.
+Everything is held to `oracles.autograd`, within the budget of the very problem.
 """
 
 import importlib
@@ -200,6 +199,7 @@ def test_nothing_warns(target: Target):
                 module.slope_gradient(dout, q, k, v, **options)
 
 
+@pytest.mark.slow
 def test_fused_memory_is_a_small_part_of_one_matrix():
     size = 4096
     q, k, v, dout = np.random.default_rng(3).standard_normal((4, 1, 1, size, D), dtype=np.float32)

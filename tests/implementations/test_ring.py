@@ -60,6 +60,7 @@ def two() -> Iterator[Any]:
     vars(ring.attend)["pool"].end()
 
 
+@pytest.mark.slow
 def test_it_is_what_one_process_answers(attend: Any) -> None:
     """The output, the log-sum-exp and every derivative, with all options at once."""
     for N, M in LENGTHS:
@@ -120,6 +121,7 @@ def test_what_is_wrong_is_told_before_anybody_is_asked() -> None:
         ring.over(2, "diagonal")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("two")
 @pytest.mark.parametrize("outputs", [("A1", "A2", "A7"), deep("A")])
 def test_it_is_certified(outputs: tuple[str, ...] | str) -> None:
@@ -144,6 +146,7 @@ def test_every_way_is_certified(ranks: int, sharding: str) -> None:
     assert certificate.passed, str(certificate)
 
 
+@pytest.mark.slow
 def test_a_copy_of_a_process_has_ranks_of_its_own(
     two: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +178,7 @@ def test_a_rank_that_hangs_is_an_error(two: Any, monkeypatch: pytest.MonkeyPatch
     assert not two.pool.processes
 
 
+@pytest.mark.quick("right*")
 @pytest.mark.parametrize(
     ("name", "wrong"), [("right", ""), ("without_others", "A3"), deep("at_the_first", "C8")]
 )

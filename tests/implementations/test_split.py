@@ -65,6 +65,7 @@ def test_it_keeps_every_clause_but_for_what_is_lost(examples: int) -> None:
     assert {name.partition("-")[0] for name in broken(record, "float32", examples)} <= LOSES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clauses", CLAUSES)
 def test_what_is_lost_is_a_convention(clauses: tuple[str, ...] | None) -> None:
     options: dict[str, Any] = {"profile": "quick", "dtypes": "float32"}

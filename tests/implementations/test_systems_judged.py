@@ -157,6 +157,17 @@ def record(name: str, backend: str) -> Subject:
 CASES = [pytest.param(n, b, id=n, marks=marks(b)) for n, b in RIGHT.items()]
 
 
+@pytest.mark.quick(
+    "positions*",
+    "valid_lengths:feed*",
+    "valid_lengths:attend*",
+    "list*",
+    "single*",
+    "torch_names:PaddedLayer*",
+    "scaled*",
+    "einsum_layer:attend*",
+    "torch_names:ListOfHeadsLayer*",
+)
 @pytest.mark.parametrize("examples", [1, deep(QUICK)])
 @pytest.mark.parametrize(("name", "backend"), CASES)
 def test_correct_system_passes_every_clause(name: str, backend: str, examples: int) -> None:
@@ -198,6 +209,14 @@ def test_missing_capabilities_of_a_layer_are_declared(name: str) -> None:
     assert record(name, RIGHT[name]).offers == every - absent
 
 
+@pytest.mark.quick(
+    "attends_without*",
+    "WithoutTheMaximum",
+    "attends_to*",
+    "differentiates*",
+    "DiagonalForTheJacobian",
+    "NothingIsNaN",
+)
 @pytest.mark.parametrize(
     "fault", [pytest.param(f, id=f.name.split(":")[1], marks=marks(f.backend)) for f in FAULTS]
 )

@@ -90,6 +90,7 @@ def judged(folder, answer, *words):
     return done, [one["outcome"] for one in found if one["clause"] == "A1"]
 
 
+@pytest.mark.quick('say("array out float32*')
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

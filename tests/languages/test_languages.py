@@ -19,6 +19,7 @@ M = re.MULTILINE | re.DOTALL
 SCALE = ("scale=None, ", "")  # else the cause is that a scale must be given
 
 
+@pytest.mark.quick("c", "cpp")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_example_is_certified_by_its_command(language, targets):
     folder, _ = targets(language)
@@ -33,6 +34,7 @@ def test_an_example_is_certified_by_its_command(language, targets):
     assert any(line.split() == ["section", "float64", "float32"] for line in lines)
 
 
+@pytest.mark.quick("c")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_without_a_scale_it_is_refused_with_a_script_that_fails(language, tmp_path):
     target = built(language, tmp_path, EXAMPLES[language][2:])
@@ -52,6 +54,7 @@ def again(script):
     return subprocess.run(words, cwd=script.parent, env=environment([]), check=False).returncode
 
 
+@pytest.mark.slow
 @needs("cc")
 def test_a_bug_in_a_function_of_c_is_named(tmp_path):
     target = built("c", tmp_path, EXAMPLES["c"][2:], SCALE)
@@ -85,6 +88,7 @@ def test_python_and_a_table_name_a_program_like_other_targets(targets, monkeypat
     assert done.stdout.startswith("attend: certified (quick)")
 
 
+@pytest.mark.slow
 @needs("c++")
 def test_a_symbolic_link_and_a_name_after_a_colon_are_the_same_program(targets, tmp_path):
     folder, target = targets("cpp")
@@ -96,6 +100,7 @@ def test_a_symbolic_link_and_a_name_after_a_colon_are_the_same_program(targets, 
     assert "mine has no function 'other'; it has attend" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_function_of_python_cannot_say_which_formats_are_tested(tmp_path):
     mean = "value.mean(2, keepdims=True).repeat(query.shape[2], 2)"
     named = "attend.__formats__ = ('float32',)"
@@ -108,6 +113,7 @@ def test_a_function_of_python_cannot_say_which_formats_are_tested(tmp_path):
     assert sections == [["section", "float64", "float32", "float16"]]
 
 
+@pytest.mark.slow
 def test_what_is_no_program_is_told_in_a_line(tmp_path):
     (tmp_path / "mine.rs").write_text("fn main() {}")
     for name in ("mine", "text"):
@@ -128,6 +134,7 @@ def test_what_is_no_program_is_told_in_a_line(tmp_path):
         assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
+@pytest.mark.slow
 @needs("cc")
 @needs("c++")
 def test_the_files_of_the_guide_are_certified_by_its_commands(tmp_path):

@@ -101,6 +101,7 @@ def test_what_is_no_library_says_so(tmp_path):
         foreign(f"{tmp_path / 'mine.so'}:attend")
 
 
+@pytest.mark.slow
 def test_a_function_that_kills_its_process_is_a_verdict(library):
     body = "*(volatile int *)8 = 1; return 0;"
     text = 'ATTENTION_SIGNATURE(attend, "(query, key, value)");\n' + BODY.format("attend", body)

@@ -41,6 +41,7 @@ DESCRIBED = """
 """
 
 
+@pytest.mark.slow
 def test_what_is_left_under_a_convention_has_a_script_that_runs_alone(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(textwrap.dedent(DESCRIBED))
     layer, cause = tmp_path / "unscaled.py", tmp_path / "cause.py"
@@ -59,6 +60,7 @@ def test_what_is_left_under_a_convention_has_a_script_that_runs_alone(tmp_path: 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_layer_that_is_right_but_for_causality_is_correct_under_the_convention() -> None:
     record = of_nanogpt("CausalSelfAttention").but(conventions={})

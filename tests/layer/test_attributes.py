@@ -93,12 +93,14 @@ def written(folder: Path) -> list[str]:
     return shlex.split(command)
 
 
+@pytest.mark.slow
 def test_the_layer_of_the_guide_is_certified_as_written(tmp_path: Path) -> None:
     done = run(*written(tmp_path), cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("MultiHeadAttention: certified\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("imports", ["", "import torch\n"])
 def test_without_a_description_the_error_proposes_it(imports: str, tmp_path: Path) -> None:
     command, target, *_ = written(tmp_path)
@@ -118,6 +120,7 @@ def test_without_a_description_the_error_proposes_it(imports: str, tmp_path: Pat
     ]
 
 
+@pytest.mark.slow
 def test_a_matrix_that_is_described_the_wrong_way_round_is_a_cause(tmp_path: Path) -> None:
     words = written(tmp_path)
     text = (tmp_path / "multiheadattention.toml").read_text()
@@ -134,6 +137,7 @@ def test_a_matrix_that_is_described_the_wrong_way_round_is_a_cause(tmp_path: Pat
     assert run(program=(str(tmp_path / "again.py"),), cwd=tmp_path).returncode == 1
 
 
+@pytest.mark.slow
 def test_a_wrong_layer_of_attributes_is_refused(tmp_path: Path) -> None:
     words = written(tmp_path)
     text = (tmp_path / "mine.py").read_text()
@@ -141,6 +145,7 @@ def test_a_wrong_layer_of_attributes_is_refused(tmp_path: Path) -> None:
     assert run(*words, *NO_CAUSES, "--fail-fast", cwd=tmp_path).returncode == 1
 
 
+@pytest.mark.quick("Heads", "Stacked")
 @pytest.mark.parametrize("build", NAMES, ids=lambda x: x.__name__)
 def test_heads_may_be_lists_stacks_and_objects(build: type) -> None:
     right = layer(build, names=NAMES[build], inputs=1)

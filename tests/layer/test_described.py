@@ -70,6 +70,7 @@ def of_nanogpt(build: str) -> Layer:
     return layer(block, names=NAMES, make=make, inputs=1, causal="always")
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.parametrize("clauses", [("--clause", "L1,L2,L21,L34"), deep(())])
 def test_the_layer_of_nanogpt_is_certified_from_the_command_line(
@@ -149,6 +150,7 @@ def test_a_bias_that_only_some_layers_have_may_not_be_forgotten(number: str) -> 
     assert finding.problem.biases == ("b_q", "b_v", "b_o")
 
 
+@pytest.mark.quick("TilesKeyHeads")
 @pytest.mark.torch
 @pytest.mark.parametrize("build", ["TilesKeyHeads", "TurnsBackwards"])
 def test_key_heads_and_turns_are_judged(build: str) -> None:
@@ -161,6 +163,7 @@ def test_key_heads_and_turns_are_judged(build: str) -> None:
     assert smaller.B == 1
 
 
+@pytest.mark.quick("SeesAhead", "KeysFirst")
 @pytest.mark.torch
 @pytest.mark.parametrize("build", ["Unscaled", "SeesAhead", "KeysFirst"])
 def test_a_faulty_layer_is_refused_with_a_counterexample(build: str) -> None:

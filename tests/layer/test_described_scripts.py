@@ -85,6 +85,7 @@ def codes(scripts: list[str], folder: Path) -> list[str]:
     return [x.removeprefix("code ") for x in done.stdout.splitlines() if x.startswith("code ")]
 
 
+@pytest.mark.slow
 def test_each_ends_with_0_only_when_the_fault_is_gone(file: Path, tmp_path: Path) -> None:
     described = {name: FOLDER / of for name, of in OF.items()}
     found = [few(f"{file}:{name}", described.get(name), clause) for name, clause in ASKED]

@@ -36,6 +36,7 @@ class MyAttention(torch.nn.MultiheadAttention):
 FEWER = {"profile": "quick", "dtypes": ("float32",), "clauses": ("L1",)}
 
 
+@pytest.mark.quick("Mine(A, H)-*")
 @pytest.mark.torch
 @pytest.mark.parametrize(
     ("make", "when"),
@@ -61,6 +62,7 @@ def test_a_described_layer_that_drops_is_not_tested(make: str, when: str, tmp_pa
     )
 
 
+@pytest.mark.quick("words0")
 @pytest.mark.torch
 @pytest.mark.parametrize(
     "words",

@@ -42,6 +42,7 @@ BUILT = Sized(16, 4)
 WRONG = Unscaled(16, 4)
 
 
+@pytest.mark.slow
 def test_an_instance_is_certified_and_its_sizes_are_said() -> None:
     before = {name: x.copy() for name, x in BUILT.state_dict().items()}
     done = run("certify", "tests.layer.test_instances:BUILT", *FEW)
@@ -53,6 +54,7 @@ def test_an_instance_is_certified_and_its_sizes_are_said() -> None:
     assert all((BUILT.state_dict()[name] == x).all() for name, x in before.items())
 
 
+@pytest.mark.slow
 def test_a_wrong_instance_is_refused_with_a_problem_of_its_sizes() -> None:
     settled = {"profile": "quick", "dtypes": ["float32"], "clauses": ["L1"]}
     certificate = certify("tests.layer.test_instances:WRONG", **settled)  # type: ignore[arg-type]

@@ -60,6 +60,7 @@ def test_a_function_of_autograd_is_called_by_another_function() -> None:
         certify(Attention)
 
 
+@pytest.mark.quick("Layer(A, ?x*", "Layer(A, heads*")
 @pytest.mark.parametrize(
     ("make", "said"),
     [

@@ -20,6 +20,7 @@ def test_a_description_is_found_by_its_name(tmp_path: Path) -> None:
     assert "--description torch/encoder" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_python_and_a_pyproject_find_it_too(tmp_path: Path) -> None:
     how = {"profile": "quick", "dtypes": ["float32"], "clauses": ["L1"]}
@@ -31,6 +32,7 @@ def test_python_and_a_pyproject_find_it_too(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.quick("torch/encoder*")
 @pytest.mark.torch
 @pytest.mark.parametrize(
     ("name", "line"),

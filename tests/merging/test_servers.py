@@ -16,6 +16,7 @@ def judged(name: str, **asked: object) -> Certificate:
     return certify(getattr(servers, name), **{**QUICK, **asked})  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_bits_are_recognised_and_judged_as_such_when_declared() -> None:
     """flashinfer's form, whose gradients nobody asked for: NaN where both parts are empty."""
     undeclared = judged("merge_state", clauses="Q1,Q2")
@@ -27,6 +28,7 @@ def test_bits_are_recognised_and_judged_as_such_when_declared() -> None:
     assert whole.passed, str(whole)
 
 
+@pytest.mark.slow
 def test_who_writes_where_it_is_told_is_judged_by_what_it_wrote() -> None:
     """vLLM's form, in its own layout: found, and right but for two parts without keys."""
     found = judged("merge_attn_states")
@@ -41,6 +43,7 @@ def test_who_writes_where_it_is_told_is_judged_by_what_it_wrote() -> None:
         assert outcomes["Q3"] == "not offered"
 
 
+@pytest.mark.slow
 def test_a_step_from_one_output_to_the_other_is_right_between_live_states() -> None:
     """Ring attention's form, whose log-sum-exp loses the difference of both (Lemma 2)."""
     whole = judged("update", where=ONE)

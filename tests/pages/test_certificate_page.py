@@ -14,6 +14,7 @@ pytestmark = pytest.mark.html
 HOSTILE = '"><script>alert(1)</script><img src=//evil onerror=x>&{{ 7 * 7 }}'
 
 
+@pytest.mark.slow
 def test_it_says_what_the_certificate_says(wrong):
     found = page(certificate_page(wrong, CLAUSES))
     title = next(found.all("title"))

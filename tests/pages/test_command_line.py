@@ -29,6 +29,7 @@ def test_certify_writes_a_page(tmp_path, words, told):
     assert [*file.parent.iterdir()] == [file]
 
 
+@pytest.mark.slow
 def test_without_jinja_one_line_says_so_before_anything_is_judged(tmp_path, judged_once):
     _, kept = judged_once("tests.targets:elementwise")
     file = str(tmp_path / "c.html")
@@ -65,6 +66,9 @@ def test_compare_leaves_out_files_of_a_folder_that_are_no_certificates(tmp_path,
     assert [x for x in done.stdout.splitlines() if x.startswith("0  tests  not certified")]
 
 
+@pytest.mark.quick(
+    "words8*", "words3*", "words7*", "words2*", "words4*", "words1-holds*", "words9*"
+)
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

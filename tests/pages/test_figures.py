@@ -106,6 +106,7 @@ def test_a_counterexample_has_scores_and_weights_and_what_came_back(wrong):
     assert 'class="worst"' in found.answered[0].tiles[0]
 
 
+@pytest.mark.slow
 def test_what_the_future_hides_is_hatched(masked):
     example = masked.causes[0].counterexample
     assert example.problem.causal

@@ -127,6 +127,7 @@ def test_several_kinds_have_a_table_each(judged):
     assert [x.text for x in page(text).all("h2")][:2] == ["An attention function", "A layer"]
 
 
+@pytest.mark.slow
 def test_forty_of_four_dtypes_are_small(judged):
     """Each with as many clauses as attention has, and five causes that somebody judged."""
     about = [c for c in CLAUSES.values() if c.about == "attention"]
