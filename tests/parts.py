@@ -16,6 +16,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {  # beginnings of paths in `tests`; the 
         "implementations/test_flex.py",
         "implementations/test_jax",
         "merging/test_merging.py",
+        "test_examples.py",
     ),
     "processes": (  # what starts processes, and waits for some that die or hang
         "certification/test_campaign.py",

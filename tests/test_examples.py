@@ -57,7 +57,7 @@ def command_of(text: str) -> tuple[str, str]:
     return found
 
 
-@pytest.mark.quick("numpy_function.py", "numpy_layer.py", "kv_cache.py", "transformers*", "jax*")
+@pytest.mark.quick("numpy_function.py", "numpy_layer.py", "kv_cache.py", "transformers*")
 @pytest.mark.parametrize("file", FILES)
 def test_an_example_is_certified_by_its_command(file: str) -> None:
     text = (EXAMPLES / file).read_text()

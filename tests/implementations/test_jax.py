@@ -136,6 +136,7 @@ def _record(name: str) -> Implementation:
     return implementation(getattr(jax_attention, name), backend="jax", layout="blhd")
 
 
+@pytest.mark.slow
 def test_the_function_of_jax_goes_in_as_it_is() -> None:
     """Truth values by `mask`, numbers by `bias`, windows, lengths and the log-sum-exp, likewise."""
     clauses = ("A1", "A2", "A7", "B8", "M1", "M22", "C1", "W5", "S7", "J2", "J9")
@@ -151,6 +152,7 @@ def test_the_function_of_jax_goes_in_as_it_is() -> None:
     assert certificate.passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("profile", "programs"), [("quick", 140), deep("standard", 400)])
 def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> None:
     words = ["certify", f"{MODULE}:compiled", "--layout", "blhd", "--profile", profile]
@@ -173,6 +175,7 @@ def test_the_whole_certificate(tmp_path: Path, profile: str, programs: int) -> N
     assert "conventions   fully-masked=uniform, fully-masked-bias=nan" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_log_sum_exp_that_stops_gradients_is_a_constant_and_another_is_judged() -> None:
     """Of `jax.nn` it is the first, by `lax.stop_gradient`; so nobody asks what it teaches."""
     import jax

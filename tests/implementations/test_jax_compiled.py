@@ -37,6 +37,7 @@ def test_a_right_function_is_certified_with_its_gradients_and_what_it_carries() 
     assert "--compiled traced" in text
 
 
+@pytest.mark.slow
 def test_what_is_wrong_under_jit_alone_is_refused_and_its_script_shows_it(tmp_path: Path) -> None:
     name = "keeps_its_scale"
     script = shell.refused_compiled(f"{TARGETS}:{name}", f"jax.jit({name})(q, k, v)", tmp_path)
@@ -67,6 +68,7 @@ def test_who_decides_by_a_scale_cannot_be_compiled_with_one_that_is_data() -> No
         loaded(name, "traced").forward(problem)
 
 
+@pytest.mark.slow
 def test_a_first_call_that_compiles_is_waited_for() -> None:
     words = ("--compiled", "static", "--clause", "V2", "--call-timeout", "1.5")
     done = shell.run("certify", f"{TARGETS}:compiles_slowly", *shell.FEW, *words)
