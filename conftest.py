@@ -5,7 +5,6 @@
 
 import gc
 import operator
-from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from itertools import compress
@@ -14,9 +13,7 @@ from shutil import which
 
 import pytest
 
-from spec.boundary import choosing
 from tests.parts import PARTS, is_outside
-from tests.prepared import judge_by
 from tests.reached import Files, changed_files
 
 CLASSIFIER = ("torch", "tokenizers", "tqdm", "matplotlib")
@@ -60,8 +57,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Find out what a change reaches, if that is asked. Raises UsageError: no such commit."""
-    if not config.getoption("--slow"):
-        judge_by(choosing.FORK)
     since = config.getoption("--changed")
     if since is None:
         return
@@ -74,15 +69,6 @@ def pytest_configure(config: pytest.Config) -> None:
     chosen, why = files.test_files(changed)
     said = f"--changed: {len(chosen)} of {len(files.tests)} test files since {since}: {why}"
     config.stash[CHANGED] = {config.rootpath / path for path in chosen}, said
-
-
-@pytest.fixture
-def as_users_do() -> Iterator[None]:
-    """Targets have a process of their own where nobody says otherwise, also without `--slow`."""
-    before = choosing.DEFAULT
-    judge_by(choosing.PROCESS)
-    yield
-    judge_by(before)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

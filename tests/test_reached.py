@@ -111,7 +111,6 @@ def repository(tmp_path: Path) -> Path:
         "conftest.py",
         "tests/__init__.py",
         "tests/parts.py",
-        "tests/prepared.py",
         "tests/reached.py",
         "tests/walked.py",
     ):
