@@ -19,7 +19,7 @@ M = re.MULTILINE | re.DOTALL
 SCALE = ("scale=None, ", "")  # else the cause is that a scale must be given
 
 
-@pytest.mark.quick("c", "cpp")
+@pytest.mark.quick("c")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_example_is_certified_by_its_command(language, targets):
     folder, _ = targets(language)
