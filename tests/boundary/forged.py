@@ -62,6 +62,7 @@ FORGERIES = (
     Forgery("gradients_of_another", words=TORCH, needs=("torch",)),
     Forgery(
         "pretends_to_compile",
+        NOTHING,
         words=(*DEFINITION, "--backend", "torch", "--compiled", "static"),
         needs=("torch",),
     ),
