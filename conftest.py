@@ -4,10 +4,8 @@
 """
 
 import gc
-import operator
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
-from itertools import compress
 from pathlib import Path
 from shutil import which
 
@@ -88,12 +86,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if "deep" not in config.getoption("-m"):
         absent.add("deep")
     hasty = not config.getoption("--slow")
-    chosen = [
-        not (absent & {mark.name for mark in item.iter_markers()} or (hasty and is_slow(item)))
-        for item in items
-    ]
-    config.hook.pytest_deselected(items=[*compress(items, map(operator.not_, chosen))])
-    items[:] = compress(items, chosen)
+    marks = [absent & {mark.name for mark in item.iter_markers()} for item in items]
+    later = [bool(found) or (hasty and is_slow(x)) for x, found in zip(items, marks, strict=True)]
+    left_out = [item for item, found in zip(items, later, strict=True) if found]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item, found in zip(items, later, strict=True) if not found]
     if reason := no_browser():  # these are told by name, as a page may look wrong where it is right
         for item in items:
             if item.get_closest_marker("browser"):
@@ -102,9 +99,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def is_slow(item: pytest.Item) -> bool:
     """Whether a test is marked so, or has values that its mark `quick` does not name."""
+    if item.get_closest_marker("slow") is not None:
+        return True
     quick = item.get_closest_marker("quick")
-    if quick is None or item.get_closest_marker("slow") is not None:
-        return item.get_closest_marker("slow") is not None
+    if quick is None:
+        return False
     values: str = item.callspec.id  # type: ignore[attr-defined]
     return not any(fnmatchcase(values, pattern) for pattern in quick.args)
 

@@ -136,7 +136,8 @@ def main() -> None:
     if asked is not None:
         os.environ.clear()
         os.environ.update(asked["environment"])
-        judge_by(os.environ.get(JUDGED_BY, choosing.DEFAULT))
+        if JUDGED_BY in os.environ:
+            judge_by(os.environ[JUDGED_BY])
         os.chdir(asked["folder"])
         sys.path[0] = asked["folder"]
         sys.argv[1:] = asked["words"]

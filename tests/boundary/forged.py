@@ -27,8 +27,8 @@ SOME = "In one run of a hundred, a program of its own makes fewer than a hundred
 class Forgery:
     """A forgery.
 
-    lies: what must not be said. succeeds: why it still does, or (at_times) may. quick: whether the
-    default run tries it, as one of its kind. beside: other names under which it lies beside itself.
+    lies: what must not be said. succeeds: why it still does, or (at_times) may. beside: other names
+    under which it lies beside itself.
     """
 
     name: str
@@ -37,7 +37,6 @@ class Forgery:
     lies: tuple[str, ...] = ()
     succeeds: str = ""
     at_times: bool = False
-    quick: bool = False
     needs: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     seconds: float = 60
@@ -46,15 +45,14 @@ class Forgery:
     @property
     def marks(self) -> Sequence[Any]:
         """Those of its test."""
-        found: list[Any] = [] if self.quick else [pytest.mark.slow]
-        if self.succeeds:
-            found.append(pytest.mark.xfail(strict=not self.at_times, reason=self.succeeds))
-        return found
+        if not self.succeeds:
+            return ()
+        return (pytest.mark.xfail(strict=not self.at_times, reason=self.succeeds),)
 
 
 FORGERIES = (
     # It replaces parts of the runner.
-    Forgery("other_function", quick=True),
+    Forgery("other_function"),
     Forgery("denies_alias", words=CALLS),
     Forgery("denies_one_buffer", words=CALLS),
     Forgery("denies_subclass"),
@@ -86,7 +84,7 @@ FORGERIES = (
     Forgery("large_is_wrong"),
     Forgery("knows_the_program", succeeds=FORM),
     # It answers the judge itself.
-    Forgery("died_with_zero", DIED, quick=True),
+    Forgery("died_with_zero", DIED),
     Forgery("died_by_stop", LIED),
     Forgery("died_by_nothing", LIED),
     Forgery("died_without_end", LIED),
@@ -117,13 +115,13 @@ FORGERIES = (
     Forgery("endless_text", (*WRONG, *DIED), MASKS, seconds=110),
     # It returns what is no array, or no array of its own.
     Forgery("endless_result", DIED),
-    Forgery("odd_arrays", (*WRONG, *LIED), quick=True),
+    Forgery("odd_arrays", (*WRONG, *LIED)),
     Forgery("not_a_number"),
     Forgery("in_the_block"),
     Forgery("query_in_the_block"),
-    Forgery("writes_late", words=("--clause", "T1"), quick=True),
+    Forgery("writes_late", words=("--clause", "T1")),
     # It looks for what is right.
-    Forgery("reads_the_block", quick=True),
+    Forgery("reads_the_block"),
     Forgery("frames"),
     Forgery("imports_definition"),
     Forgery("other_namespace"),
@@ -131,7 +129,7 @@ FORGERIES = (
     Forgery("watches_files"),
     Forgery("imported_by_the_judge", words=("--clause", "T", "--diagnosis-timeout", "20")),
     # It lies where the judge is started.
-    Forgery("shadows_judge", beside=("fcntl",), quick=True),
+    Forgery("shadows_judge", beside=("fcntl",)),
     Forgery("shadows_library", beside=("jax",)),
     # It says something else of itself.
     Forgery("poses_as_record", (*WRONG, *NOTHING, *LIED)),
@@ -142,7 +140,7 @@ FORGERIES = (
     Forgery("own_conventions"),
     Forgery("wrapped_without_end", NOTHING),
     Forgery("blank_lines"),
-    Forgery("prints_certificate", DIED, quick=True),
+    Forgery("prints_certificate", DIED),
     Forgery("prints_much"),
     Forgery("commands_of_ci"),
     Forgery("nonblocking_output"),
@@ -155,14 +153,14 @@ FORGERIES = (
     Forgery("leaves_code"),
     Forgery("shares_state"),
     Forgery("fills_folder"),
-    Forgery("daemons", quick=True),
+    Forgery("daemons"),
     Forgery("comets", (*WRONG, *DIED)),
     Forgery("kills_its_parent"),
     Forgery("ends_late", (*WRONG, *DIED)),
     # It takes what there is.
     Forgery("busy", (*WRONG, *DIED)),
     Forgery("takes_memory", (*WRONG, *DIED)),
-    Forgery("shared_memory", quick=True),
+    Forgery("shared_memory"),
     # torch's own modes.
     Forgery("torch_modes", words=TORCH, needs=("torch",)),
     Forgery("torch_function", (*WRONG, *NOTHING), TORCH, needs=("torch",)),

@@ -16,10 +16,21 @@ pytestmark = pytest.mark.skipif(confined() == "process", reason="this kernel has
 
 
 def cases() -> list[object]:
-    """Each forgery, of which some are slow."""
+    """Each forgery."""
     return [pytest.param(x, id=x.name, marks=x.marks) for x in FORGERIES]
 
 
+@pytest.mark.quick(
+    "other_function",
+    "died_with_zero",
+    "odd_arrays",
+    "writes_late",
+    "reads_the_block",
+    "shadows_judge",
+    "prints_certificate",
+    "daemons",
+    "shared_memory",
+)  # one of most kinds
 @pytest.mark.parametrize("forgery", cases())
 def test_a_forgery_is_not_certified(forgery: Forgery, tmp_path: Path) -> None:
     for library in forgery.needs:
