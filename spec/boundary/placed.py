@@ -63,7 +63,7 @@ class Placed:
         laid = self.laid
         form = (self.dtype, self.raw.size, laid.shape, laid.strides, laid.offset)
         here = self.target.connection()
-        self.spot = here.spot(form, self.raw.nbytes)
+        self.spot = here.spot(form, self.raw.nbytes, self.target.running)
         self.here, self.id, self.at = here, self.spot.id, self.spot.at
         here.block[self.at : self.at + self.raw.nbytes] = self.raw.tobytes()
 

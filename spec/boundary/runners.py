@@ -173,8 +173,11 @@ class Connection:
             self.counted = Counts.read(found["counts"])
         return found
 
-    def spot(self, form: Form, size: int) -> Spot:
-        """A place for an array: one that had this form, if there is any. Raises MemoryError."""
+    def spot(self, form: Form, size: int, running: str) -> Spot:
+        """A place for an array: one that had this form, if there is any. Raises MemoryError.
+
+        running: the format for which calls are made now; JAX has other arrays for float64.
+        """
         self.live += 1
         spare = self.spare.get(form)
         if spare:
@@ -184,7 +187,7 @@ class Connection:
         found = Spot(form, size, self.numbers, self._place(size))
         dtype, count, shape, strides, offset = form
         told = {"shape": shape, "strides": strides, "offset": offset, "count": count}
-        self.new.append({**told, "dtype": dtype, "id": found.id, "at": found.at})
+        self.new.append({**told, "dtype": dtype, "id": found.id, "at": found.at, "for": running})
         return found
 
     def leave(self, spot: Spot) -> None:

@@ -35,12 +35,13 @@ class Objects:
         self.next, self.left = ROOM, LONGEST
 
     def put(self, told: Mapping[str, Any]) -> None:
-        """Make an array that the judge has written into the block."""
+        """Make an array that the judge has written into the block, in the mode for its calls."""
         number = told["id"]
-        if told["dtype"] == "int64":
-            self.known[number] = self.library.integers(strided(flat(self.block, told), told))
-            return
-        buffer, view = self.library.placed(flat(self.block, told), told)
+        with self.library.running(told["for"]):
+            if told["dtype"] == "int64":
+                self.known[number] = self.library.integers(strided(flat(self.block, told), told))
+                return
+            buffer, view = self.library.placed(flat(self.block, told), told)
         self.known[number], self.buffers[number] = view, buffer
 
     def forget(self, numbers: list[int]) -> None:

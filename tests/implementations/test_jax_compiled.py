@@ -102,3 +102,34 @@ def test_a_way_that_jax_has_not_is_no_good(words: tuple[str, ...], said: str) ->
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+WIDE = """
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def attend(query, key, value):
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    return jax.nn.softmax(scores) @ value
+
+
+@jax.jit
+def narrow(query, key, value):
+    return attend(*(x.astype(jnp.float32) for x in (query, key, value)))
+"""
+
+
+def test_float64_is_wide_in_a_process_and_a_narrower_answer_is_told(tmp_path: Path) -> None:
+    (tmp_path / "wide.py").write_text(WIDE)
+    words = ("--dtype", "float64", "--clause", "A1", "--profile", "quick", "--isolation", "process")
+    right, wrong = (
+        shell.run("certify", f"wide.py:{name}", *words, cwd=tmp_path)
+        for name in ("attend", "narrow")
+    )
+    assert right.returncode == 0, right.stdout
+    assert wrong.returncode == 1
+    assert "float64 is computed in float32" in wrong.stdout
+    for done in (right, wrong):  # few programs are compiled also for what has another dtype
+        assert "compiles for each shape" in done.stdout
