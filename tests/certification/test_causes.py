@@ -156,7 +156,7 @@ def test_a_second_fault_is_told_where_a_known_one_is_everywhere() -> None:
     first, second = certificate.causes
     assert first.features == ("several scores",)  # a sink makes another of one key
     assert "a key in the future" in second.features
-    assert second.besides.startswith(f"{name} (incident I14")
+    assert second.besides.startswith(f"{name} (BUG-14")
     assert "wrong in another way" in second.sentence
     assert f"but for that, wrong as {name}" in str(certificate)
     assert certificate.region.sentence == "not several scores"

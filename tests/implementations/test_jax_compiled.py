@@ -133,3 +133,13 @@ def test_float64_is_wide_in_a_process_and_a_narrower_answer_is_told(tmp_path: Pa
     assert "float64 is computed in float32" in wrong.stdout
     for done in (right, wrong):  # few programs are compiled also for what has another dtype
         assert "compiles for each shape" in done.stdout
+
+
+@pytest.mark.slow
+def test_rounding_in_16_bits_is_no_second_fault_of_a_known_bug(tmp_path: Path) -> None:
+    """Its wrong numbers are rounded as XLA does, and not as the known bug rounds them."""
+    (tmp_path / "unscaled.py").write_text(WIDE.replace(" / query.shape[-1] ** 0.5", ""))
+    words = ("--dtype", "float32,bfloat16", "--clause", "A1,X1", "--profile", "quick")
+    done = shell.run("certify", "unscaled.py:attend", *words, cwd=tmp_path)
+    assert "not certified, for 1 cause" in done.stdout
+    assert "looks like: Uses a default scale of 1" in done.stdout

@@ -26,7 +26,7 @@ from spec.comparison import Violation
 from spec.features import ASKED
 from spec.kind import Kind
 from spec.mistake import Mistake
-from spec.notation import Array
+from spec.notation import HALF, Array
 from spec.trial import broken
 
 LOOKED = 12  # problems on which every known mistake is tried
@@ -160,14 +160,19 @@ def _is_as(record: Any, failure: Failure, problem: Any) -> bool:
 
 
 def _wrong_inside(search: Search, found: Found) -> list[Row]:
-    """Problems that fail for one cause alone, as its first failure does; drawn ones first."""
+    """Problems that fail for one cause alone, as its first failure does; drawn ones first.
+
+    In 16 bits nothing bounds how a wrong number is rounded, so other formats decide if there are
+    any.
+    """
     lead, alone = found.lead, Bounds.of(search.kind, "", [found.cause])
     others = Bounds.of(search.kind, "", [x.cause for x in search.found if x is not found])
     made = (row for row in search.rows if row.asked == lead.key)
     wrong = (row for row in (*search.evidence.draws(lead), *made) if row.how == lead.how)
     inside = (row for row in wrong if not lead.within(alone, row.problem))
-    rows = [row for row in inside if lead.within(others, row.problem)][:MANY]
-    return widened(rows, search.evidence.features)
+    rows = [row for row in inside if lead.within(others, row.problem)]
+    wide = [row for row in rows if row.problem.dtype not in HALF]
+    return widened((wide or rows)[:MANY], search.evidence.features)
 
 
 def _likeliest(search: Search, lead: Lead, problems: Sequence[Any]) -> list[str]:
