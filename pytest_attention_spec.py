@@ -75,8 +75,7 @@ def pytest_collection(session: pytest.Session) -> bool | None:
     target, request = config.stash[REQUEST]
     clauses = Clauses.from_parent(session, name=target, nodeid=target, request=request)
     named = [word for word in config.args if word.startswith(f"{target}::")]
-    found = session.genitems(clauses)
-    session.items = [item for item in found if not named or item.nodeid in named]
+    session.items = [x for x in session.genitems(clauses) if not named or x.nodeid in named]
     config.hook.pytest_collection_modifyitems(session=session, config=config, items=session.items)
     config.hook.pytest_collection_finish(session=session)
     session.testscollected = len(session.items)
@@ -169,8 +168,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter._known_types = None  # pytest lists the categories again
     if lines := config.stash.get(UNTESTED, []):
         terminalreporter.section("what was not tested")
-        for line in lines:
-            terminalreporter.write_line(line)
+        terminalreporter.write_line("\n".join(lines))
     if EXPLAINED in config.stash:
         terminalreporter.section("why clauses fail (-v prints every failure)")
         terminalreporter.write_line(config.stash[EXPLAINED][0])
@@ -185,10 +183,12 @@ def _run_of(item: pytest.Item) -> Any:
 
 
 def pytest_report_collectionfinish(items: list[pytest.Item]) -> list[str]:
-    """The conventions that hold because the target says so: as a certificate begins."""
+    """The conventions that hold because the target says so, and what keeps it from its tests."""
     found = (item.run.examiner.raw.declares for item in items if isinstance(item, Clause))
     said = ", ".join(f"{name}={value}" for name, value in next(found, {}).items())
-    return [f"under conventions it declares itself: {said}"] * bool(said)
+    places = dict.fromkeys(run.place.isolation for item in items if (run := _run_of(item)))
+    apart = [f"isolation of targets: {place}" for place in places]
+    return [f"under conventions it declares itself: {said}"] * bool(said) + apart
 
 
 class Clauses(pytest.Collector):

@@ -12,8 +12,9 @@ from spec.boundary.far import ROOT, Far, FarClass, Thing
 from spec.boundary.home import Home
 from spec.boundary.languages import file_of, usable
 from spec.boundary.messages import fields, several, text
-from spec.boundary.runners import Zygote
+from spec.boundary.runners import Ends, Zygote
 from spec.runner.contests import in_a_form
+from spec.runner.spaces import end_with
 
 
 def of_class(home: Home, number: int, told: Mapping[str, Any]) -> FarClass:
@@ -40,14 +41,22 @@ def _as_it_is(target: str, folder: str) -> bool:
     return not file_of(target) and not in_a_form(name, home)
 
 
-def far(target: str) -> Any:
-    """The object that a target names, in runners. Raises Unsuitable."""
+def far(target: str, ends: Ends = end_with) -> Any:
+    """The object that a target names, in runners. Raises Unsuitable; what it raises.
+
+    ends: gets the exit code of a runner that ended. By default, its judge ends likewise.
+    """
     usable(target)
     folder = os.getcwd()
-    home = Home(Zygote(importing.libraries(target, folder), folder), target, folder)
+    home = Home(Zygote(importing.libraries(target, folder), folder, ends), target, folder)
     home.made = thing
     settle(home)
-    told = fields(home.ask("describe", of=ROOT), TOLD)
+    try:
+        told = fields(home.ask("describe", of=ROOT), TOLD)
+    except BaseException:  # a process that goes on needs neither
+        home.end()
+        home.zygote.end()
+        raise
     if told["threads"] == 1:  # else none of it can be copied
         home.zygote.prepare([*libraries(told)[:1], *importing.imported(target, folder)])
     match text(told["kind"]):

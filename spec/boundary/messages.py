@@ -32,6 +32,10 @@ class Interfered(Over):
     """A runner did what no runner does; the message says what, and begins with a verb."""
 
 
+class Ended(Over):
+    """A runner ended while its judge goes on; the message says how, and begins with a verb."""
+
+
 def parsed(said: bytes, number: str) -> Mapping[str, Any]:
     """The answer to the question of this number. Raises Interfered."""
     try:

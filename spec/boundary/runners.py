@@ -15,10 +15,10 @@ import secrets
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from spec.boundary.counts import Counts
 from spec.boundary.messages import Interfered, parsed
@@ -35,6 +35,7 @@ BARE = "ATTENTION_SPEC_BARE"  # for tests: as where there is no Landlock, and no
 SEALED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 ALL = 64  # of so many looks at the places that were left lately, one is at all places
 CALLS = 4000  # of a runner, on average, before another one takes its place
+Ends = Callable[[int], NoReturn]
 Form = tuple[str, int, tuple[int, ...], tuple[int, ...] | None, int]  # dtype, count, shape, strides
 
 
@@ -46,10 +47,11 @@ def isolated() -> str:
 class Zygote:
     """The process that is copied for each runner. folder: where it works.
 
-    isolation: what holds its runners, in words.
+    isolation: what holds its runners, in words. ends: gets the exit code of a runner that ended.
     """
 
-    def __init__(self, libraries: Sequence[str], folder: str) -> None:
+    def __init__(self, libraries: Sequence[str], folder: str, ends: Ends = spaces.end_with) -> None:
+        self.ends = ends
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         kept = {x: y for x, y in os.environ.items() if x in KEPT or x.startswith(BEGIN)}
         self.owner = os.getpid()
@@ -81,7 +83,7 @@ class Zygote:
         os.ftruncate(block, SIZE)
         fcntl.fcntl(block, fcntl.F_ADD_SEALS, SEALED)  # a part that is cut off kills who reads it
         self._copy(theirs, block, 2)
-        found = Connection(ours, mapped(block))
+        found = Connection(ours, mapped(block), self.ends)
         os.close(block)
         return found
 
@@ -135,11 +137,12 @@ class Connection:
     whether others were found there; unseen: those that nobody has looked at since, by their number.
     sweeps: how often somebody looked. refills: whether an array of the library can be. calls, most:
     how many there were, and how many there will be, as nobody knows beforehand. pinned: objects of
-    the runner that no other one has. counted: the last counts of what was compiled.
+    the runner that no other one has. counted: the last counts of what was compiled. ends: as of
+    `Zygote`.
     """
 
-    def __init__(self, talk: socket.socket, block: mmap.mmap) -> None:
-        self.talk, self.block = talk, block
+    def __init__(self, talk: socket.socket, block: mmap.mmap, ends: Ends) -> None:
+        self.talk, self.block, self.ends = talk, block, ends
         self.numbers = 0
         self.new: list[dict[str, Any]] = []
         self.free: list[int] = []
@@ -150,6 +153,9 @@ class Connection:
         self.spare: dict[Form, list[tuple[Spot, bytes]]] = {}
         self.unseen: dict[int, tuple[Spot, bytes]] = {}
         self.late, self.sweeps = False, 0
+
+    def __del__(self) -> None:
+        self.talk.close()
 
     def ask(self, do: str, **told: Any) -> Any:
         """The answer to a question. Raises what the target raised; Interfered."""
@@ -168,7 +174,7 @@ class Connection:
             raise Interfered("closed its connection to the judge")
         found = parsed(said, number)
         if "died" in found:
-            spaces.end_with(found["died"])
+            self.ends(found["died"])
         if "counts" in found:
             self.counted = Counts.read(found["counts"])
         return found

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spec.backends import Unsuitable
 from spec.certification.doors import requested
 from spec.certification.in_process import examined, judged_here
 from spec.certification.judging.examiner import Examiner
@@ -21,7 +22,8 @@ from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.junit import OWN, SKIPPED, why
 from spec.certification.ledger.remarks import first, violated
 from spec.certification.ledger.untested import in_a_line
-from spec.certification.options import Parser, add_options, asked
+from spec.certification.options import Parser, add_isolation, add_options, asked
+from spec.certification.places import Broken, Place
 from spec.certification.repository import requests
 from spec.certification.settings import Request
 from spec.certification.target.loading import Target, resolved
@@ -49,7 +51,7 @@ class Run:
     examiner: Examiner
     number: str
     dtype: str
-    target: Target = ""
+    place: Place
     untested: str = ""
 
     @property
@@ -96,10 +98,14 @@ class Run:
         return _told(self.verdict())
 
     def verdict(self) -> Verdict:
-        """The verdict on the clause; in 16 bits with the rounding model that A1 needs."""
-        verdict = examined(self.examiner, self.number, self.dtype, "strict")
-        if verdict.outcome == "violated" and self.dtype in HALF:
-            verdict = examined(self.examiner, self.number, self.dtype, self._granted())
+        """The verdict on the clause; in 16 bits with the rounding model that A1 needs.
+
+        Raises Broken: the runner of the target ended, or sent what no runner sends.
+        """
+        with self.place.judging():
+            verdict = examined(self.examiner, self.number, self.dtype, "strict")
+            if verdict.outcome == "violated" and self.dtype in HALF:
+                verdict = examined(self.examiner, self.number, self.dtype, self._granted())
         return verdict
 
     def _granted(self) -> Grade:
@@ -127,11 +133,16 @@ def _told(verdict: Verdict) -> str | None:
 def runs(target: Target, **options: Any) -> tuple[Run, ...]:
     """A test for each clause and dtype that applies to the target. Raises Unsuitable."""
     request = requested(target, options)
-    examiner = Examiner.of(target, request, selected_only=True)
-    examiner.plan()
-    survey = examiner.survey()
+    try:
+        place = Place.of(target, request)
+        with place.judging():
+            examiner = Examiner.of(place.target, request, selected_only=True)
+            examiner.plan()
+            survey = examiner.survey()
+    except Broken as reason:
+        raise Unsuitable(f"{reason} while it was probed") from None
     untested = all_printable(in_a_line(survey))
-    return tuple(Run(examiner, *item, target, untested) for item in survey.items)
+    return tuple(Run(examiner, *item, place, untested) for item in survey.items)
 
 
 def taken(target: str, arguments: list[str]) -> Request:
@@ -141,6 +152,7 @@ def taken(target: str, arguments: list[str]) -> Request:
     """
     parser = Parser("attention-spec certify", add_help=False)
     add_options(parser)
+    add_isolation(parser.add_argument)
     options, arguments[:] = parser.parse_known_args(arguments)
     (request,) = requests(target, asked(options)).values()
     return request
@@ -177,7 +189,13 @@ def explained(failed: Mapping[str, Run], in_python: bool = True) -> tuple[str, d
         by_target.setdefault(id(run.examiner), {})[name] = run
     parts, tests = list[str](), dict[str, str]()
     for runs_of_it in by_target.values():
-        found = _judged([*runs_of_it.values()])
+        try:
+            found = _judged([*runs_of_it.values()])
+        except Broken as reason:
+            examiner = next(iter(runs_of_it.values())).examiner
+            said = f"no causes are known, as {reason}; for causes: {examiner.request.command()}"
+            parts.append(f"{examiner.raw.name}: {said}")
+            continue
         parts.append("\n".join(_said(found, [*runs_of_it.values()])))
         verdicts = {(v.clause, v.dtype): v for v in found.verdicts if v.outcome == "violated"}
         for name, run in runs_of_it.items():
@@ -199,7 +217,9 @@ def _judged(failed: Sequence[Run]) -> Certificate:
     examiner, numbers = failed[0].examiner, tuple(dict.fromkeys(run.number for run in failed))
     dtypes = tuple(dict.fromkeys(run.dtype for run in failed))
     asked = replace(examiner.request, clauses=numbers, dtypes=dtypes, fail_fast=False)
-    return judged_here(failed[0].target, asked)
+    place = failed[0].place
+    with place.judging():
+        return judged_here(place.target, asked, place.isolation)
 
 
 def _said(found: Certificate, failed: Sequence[Run]) -> Iterator[str]:

@@ -122,13 +122,18 @@ def add_work_options(parser: argparse.ArgumentParser) -> None:
     add("--call-timeout", type=float, metavar="SECONDS", help=hangs)
     search = "time limit for finding the causes of failures"
     add("--diagnosis-timeout", type=float, metavar="SECONDS", help=search)
+    add_isolation(add)
+    on = "continue after any number of crashes"
+    add("--isolate", action="store_true", default=None, help=on)
+
+
+def add_isolation(add: Callable[..., Any]) -> None:
+    """Add the option of how a target is kept apart."""
     walls = (
         "process (usual): the target shares no process with its judge; fork: it does; "
         "none: all is one process, for debuggers"
     )
     add("--isolation", metavar="HOW", help=walls)
-    on = "continue after any number of crashes"
-    add("--isolate", action="store_true", default=None, help=on)
 
 
 def add_stops(parser: argparse.ArgumentParser) -> None:

@@ -2,10 +2,11 @@
 
 The process itself cannot notice this: no handler runs. So `pytest --implementation`, whose exit
 code is a result, runs in a fork of the process, and the remaining process reports the exit code
-(`apart`). A user who calls `certify` in Python wants the function tested in the same process, with
-all its state. There, another process watches and prints a line (`watched`), but the exit code is
-the one that the target chose. A target that writes to these pipes deceives both, as it could change
-all else in its process: `certify` on the command line is for targets that nobody trusts.
+(`apart`); its target may be in this process (`--isolation none`). A user who calls `certify` in
+Python wants the function tested in the same process, with all its state. There, another process
+watches and prints a line (`watched`), but the exit code is the one that the target chose. A target
+that writes to these pipes deceives both, as it could change all else in its process: `certify` on
+the command line is for targets that nobody trusts.
 """
 
 import atexit

@@ -54,7 +54,7 @@ from spec.certification.judging.cause import Cause
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
-from spec.certification.target.loading import elsewhere, not_imported, resolved
+from spec.certification.target.loading import imported
 from spec.certification.target.ward import Ward
 from spec.kind import Guarded
 from spec.runner.compiled import forget_programs
@@ -99,7 +99,7 @@ def main() -> None:
     request = Request.from_json(json.loads(line))
     notes, orders = _handles()
     try:
-        target = _imported(request)
+        target = imported(request)
         if not request.apart:
             prepared(request.backend or likely(target)[0], request.compiled is not None)
         copied = orders is not None and request.device == "cpu" and can_be_copied()
@@ -197,18 +197,6 @@ def _first(told: TextIO, order: str, cause: Cause) -> None:
 def _through(guarded: Guarded, ward: Ward | None) -> Guarded:
     """The guard, with calls in a process of its own if there is a ward."""
     return guarded if ward is None else lambda record: guarded(ward.over(record))
-
-
-def _imported(request: Request) -> Any:
-    """The object that a target names. Raises Unsuitable, whatever the target raises."""
-    target = request.target
-    try:
-        return elsewhere(target) if request.apart else resolved(target)
-    except (Unsuitable, Interfered):
-        raise
-    except BaseException as error:  # an interrupt among them: nobody interrupts this process
-        place, _, _ = target.rpartition(":")
-        raise not_imported(place or target, error) from None
 
 
 def _handles() -> tuple[Asked | None, socket.socket | None]:

@@ -21,7 +21,8 @@ from spec.backends.unknown import hint, installing, unknown
 from spec.boundary.found import far
 from spec.boundary.importing import functions_of, names_of
 from spec.boundary.languages import file_of
-from spec.boundary.messages import Absent
+from spec.boundary.messages import Absent, Ended, Interfered
+from spec.boundary.runners import Ends
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, INSTALLED, NAME
 from spec.certification.target.declared import check_own, of_itself
@@ -31,6 +32,7 @@ from spec.certification.target.shipping import adapts
 from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
 from spec.runner.objects import kind_of as kind_of_object
+from spec.runner.spaces import end_with
 from spec.subject import Subject
 
 Target = str | Callable[..., Any] | Subject
@@ -124,13 +126,16 @@ def resolved(target: str) -> Any:
     return found
 
 
-def elsewhere(target: str) -> Any:
-    """The object that a target names, found in a runner. Raises Unsuitable."""
+def elsewhere(target: str, ends: Ends = end_with) -> Any:
+    """The object that a target names, found in a runner. Raises Unsuitable; what it raises.
+
+    ends: as of `far`.
+    """
     if file_of(target):
-        return far(target)
+        return far(target, ends)
     place, name = parts_of(target)
     try:
-        return far(target)
+        return far(target, ends)
     except ModuleNotFoundError as error:
         raise _no_module(place, error) from None
     except Absent as reason:
@@ -208,6 +213,21 @@ def importable(target: Target) -> str | None:
     if place == "__main__" or getattr(sys.modules.get(place), what, None) is not target:
         return None
     return name
+
+
+def imported(request: Request, ends: Ends = end_with) -> Any:
+    """The object that a target names, here or in a runner, as the request says.
+
+    Raises Unsuitable, whatever the target raises; Interfered.
+    """
+    target = request.target
+    try:
+        return elsewhere(target, ends) if request.apart else resolved(target)
+    except (Unsuitable, Interfered, Ended):
+        raise
+    except BaseException as error:  # an interrupt among them: nobody interrupts this process
+        place, _, _ = target.rpartition(":")
+        raise not_imported(place or target, error) from None
 
 
 def not_imported(place: str, error: BaseException) -> Unsuitable:
