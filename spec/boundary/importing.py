@@ -61,7 +61,7 @@ def names_of(target: str, folder: str) -> list[str]:
 def body_of(target: str, folder: str) -> list[ast.stmt]:
     """The statements of the file of a target; none where there is none that can be read."""
     try:
-        return ast.parse(path_of(target, folder).read_bytes()).body
+        return ast.parse(_read(path_of(target, folder))).body
     except (OSError, SyntaxError, ValueError):
         return []
 
@@ -84,9 +84,16 @@ def _named(body: Sequence[ast.stmt]) -> Iterator[str]:
 def _text(target: str, folder: str) -> str:
     """The text of the file of a target in its folder; "" where there is none."""
     try:
-        return path_of(target, folder).read_text(encoding="utf-8")
+        return _read(path_of(target, folder)).decode()
     except (OSError, ValueError):
         return ""
+
+
+def _read(path: Path) -> bytes:
+    """The contents of a file. Raises OSError, also for a pipe, on which one would wait."""
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    return path.read_bytes()
 
 
 def path_of(target: str, folder: str) -> Path:

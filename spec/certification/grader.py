@@ -114,6 +114,8 @@ def _named(target: str) -> str:
     """A target with its name: the only function or class of a file. Raises Unsuitable."""
     if ":" in target or not target.endswith(".py"):
         return target
+    if not Path(target).is_file():
+        raise Unsuitable(f"there is no file {target!r}")
     try:
         body = ast.parse(Path(target).read_text(encoding="utf-8")).body
     except (OSError, SyntaxError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -94,3 +95,11 @@ def test_what_is_installed_is_named_with_its_version():
 @pytest.mark.parametrize("target", ["sys:exit", "none.py:attend", "nowhere.at.all:x", ""])
 def test_what_is_in_no_file_has_no_hash(target):
     assert hashes(target)[THEIRS] == "of no file"
+
+
+@pytest.mark.parametrize("words", [("certify", "mine.py:attend"), ("grade", "mine.py")])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(words, tmp_path):
+    os.mkfifo(tmp_path / "mine.py")
+    done = run(*words, cwd=tmp_path, timeout=30)
+    assert done.returncode == 2
+    assert "there is no file 'mine.py'" in done.stdout + done.stderr

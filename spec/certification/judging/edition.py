@@ -72,7 +72,8 @@ def hashes(target: Target) -> Mapping[str, str]:
     place, file = origin_of(target).rpartition(":")[0], file_of(target)
     hashed = "of no file"
     with suppress(OSError):
-        hashed = f"sha256 {hashlib.sha256(file.read_bytes()).hexdigest()}" if file else hashed
+        if file is not None and file.is_file():  # who reads from a pipe waits
+            hashed = f"sha256 {hashlib.sha256(file.read_bytes()).hexdigest()}"
     known = installed(place.partition(".")[0], file) if file else ()
     return {OURS: edition(), THEIRS: " ".join([*known, hashed])}
 
