@@ -38,10 +38,8 @@ DANGEROUS: Mapping[str, tuple[str, str]] = {
     "spec.runner.landlock": ("signal", "a runner ends with the process that has started it"),
     "spec.runner.spaces": ("fork signal", "is copied into namespaces, and ends as a runner does"),
     "spec.boundary.messages": ("signal", "knows which signals end a process"),
-    "spec.boundary.runners": (
-        "socket subprocess",
-        "starts the process with the target, asks it, and ends as it has ended",
-    ),
+    "spec.boundary.connection": ("socket", "asks the process with the target"),
+    "spec.boundary.runners": ("socket subprocess", "starts the process with the target"),
     "spec.layer.plug.expressions": ("eval", "a description holds expressions of its user"),
     "spec.certification.explaining.relation": ("exec", "a script is tried before it is shown"),
     "spec.certification.starting": ("socket subprocess", "starts the first process of a run"),

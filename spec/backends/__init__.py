@@ -53,5 +53,6 @@ def known(dtypes: tuple[str, ...], arrays: Library) -> tuple[str, ...]:
     """`dtypes`, once the library has them all. Raises Unsuitable otherwise."""
     for dtype in dtypes:
         if dtype not in arrays.dtypes:
-            raise Unsuitable(f"the {arrays.title} backend has no {dtype}")
+            whose = arrays.whose or f"the {arrays.title} backend"
+            raise Unsuitable(f"{whose} has no {dtype}: it has {', '.join(arrays.dtypes)}")
     return dtypes

@@ -36,6 +36,7 @@ class Library:
     copied, same, overlap: whether a buffer was written to, or is shared.
     chance: its own source of random numbers, and its generators (`sources`).
     compilers: by way (`compiling`), what makes a function, or a class, a compiled one.
+    whose: the target, if it has fewer dtypes than the library.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Library:
     compilers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     array: type | None = None
     chance: Any = field(default_factory=Chance)
+    whose: str = ""
 
     @property
     def title(self) -> str:

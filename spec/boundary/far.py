@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any
 
 from spec.backends.library import Elsewhere, Library, Unsuitable
+from spec.boundary.connection import Connection
 from spec.boundary.described import TOLD, formats, libraries, named, signature
 from spec.boundary.home import Home
 from spec.boundary.languages import file_of
 from spec.boundary.messages import LARGEST, Interfered, fields, plain, several, text, whole
 from spec.boundary.placed import Answer, Beyond, Leaf, Placed, Tape
 from spec.boundary.remote import remote, value
-from spec.boundary.runners import Connection
 
 ROOT = 0
 WATCHED = 3  # the first calls of a runner, in which it notes what a target calls
@@ -122,7 +122,7 @@ class Far(Thing, Elsewhere):
         if has and name != "numpy":
             raise Unsuitable(f"{self.target} takes arrays of numpy, as it is no program of Python")
         found = remote(self._home, name, device)
-        return replace(found, dtypes=has) if has else found
+        return replace(found, dtypes=has, whose=self.target) if has else found
 
     def __dir__(self) -> list[str]:
         return [text(x) for x in several(self._home.ask("names", of=self._number), 0)]

@@ -7,14 +7,14 @@ from typing import Any
 from spec.backends.elsewhere import settle
 from spec.backends.library import Unsuitable
 from spec.boundary import importing
+from spec.boundary.connection import USUAL, Ending
 from spec.boundary.described import TOLD, libraries, named, signature
 from spec.boundary.far import ROOT, Far, FarClass, Thing
 from spec.boundary.home import Home
 from spec.boundary.languages import file_of, usable
 from spec.boundary.messages import fields, several, text
-from spec.boundary.runners import Ends, Zygote
+from spec.boundary.runners import Zygote
 from spec.runner.contests import in_a_form
-from spec.runner.spaces import end_with
 
 
 def of_class(home: Home, number: int, told: Mapping[str, Any]) -> FarClass:
@@ -41,14 +41,11 @@ def _as_it_is(target: str, folder: str) -> bool:
     return not file_of(target) and not in_a_form(name, home)
 
 
-def far(target: str, ends: Ends = end_with) -> Any:
-    """The object that a target names, in runners. Raises Unsuitable; what it raises.
-
-    ends: gets the exit code of a runner that ended. By default, its judge ends likewise.
-    """
+def far(target: str, ending: Ending = USUAL) -> Any:
+    """The object that a target names, in runners. Raises Unsuitable; what it raises."""
     usable(target)
     folder = os.getcwd()
-    home = Home(Zygote(importing.libraries(target, folder), folder, ends), target, folder)
+    home = Home(Zygote(importing.libraries(target, folder), folder, ending), target, folder)
     home.made = thing
     settle(home)
     try:

@@ -6,13 +6,14 @@ import os
 import secrets
 import sys
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spec.backends.library import WARNINGS
 from spec.boundary import importing
 from spec.boundary.alone import COMPILED, Alone
+from spec.boundary.connection import Connection
 from spec.boundary.counts import Counts
 from spec.boundary.messages import (
     LARGEST,
@@ -28,11 +29,8 @@ from spec.boundary.messages import (
     whole,
 )
 from spec.boundary.placed import Answer, Beyond, Placed
-from spec.boundary.runners import Connection, Zygote
+from spec.boundary.runners import Zygote
 from spec.runner.memory import ROOM
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BESIDE = ("start", "library", "get", "describe", "names")  # of a runner while a program answers
 SHARED = ("numpy", "torch")  # libraries whose arrays can lie in the shared block

@@ -15,7 +15,7 @@ from spec.runner.memory import FORMATS, flat
 from spec.subject import Over
 
 if TYPE_CHECKING:
-    from spec.boundary.runners import Connection
+    from spec.boundary.connection import Connection
 
 HIGH = 16  # bits of a float32 that are those of a bfloat16
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from spec.backends.elsewhere import Home, home, leave, settle
+from spec.boundary.connection import Ending
 from spec.boundary.messages import Ended, Interfered
 from spec.boundary.runners import isolated
-from spec.certification.settings import Request
+from spec.certification.settings import COMPILING, Request
 from spec.certification.target.loading import Target, imported
 from spec.certification.target.ward import signal_of
 
@@ -38,7 +39,8 @@ class Place:
         if not (isinstance(target, str) and request.apart):
             return cls(target)
         with cls(target).judging():
-            return cls(imported(request, ended), home())
+            patience = COMPILING * request.thoroughness.patience  # as any call may compile
+            return cls(imported(request, Ending(ended, patience)), home())
 
     @property
     def isolation(self) -> str:

@@ -23,12 +23,17 @@ def wrong(query, key, value):
     return attend(query, key, value) * query.dtype.type(2)
 
 def ends(query, key, value):
-    if query.shape[-2] == 3:
+    if query.shape[-2] > 8:
         os._exit(0)
     return attend(query, key, value)
 
 def dies(query, key, value):
     os.abort()
+
+def hangs(query, key, value):
+    while query.shape[-2] > 8:
+        pass
+    return attend(query, key, value)
 """
 FORGES = """
 import sys
@@ -44,6 +49,10 @@ FEW = {"profile": "quick", "dtypes": "float32", "clauses": "A1"}
 
 @parametrize_with_clauses("mine:ends", **FEW)
 def test_that_ends(run):
+    run()
+
+@parametrize_with_clauses("mine:hangs", call_timeout=0.25, **FEW)
+def test_that_hangs(run):
     run()
 
 @parametrize_with_clauses("mine:attend", **FEW)
@@ -73,14 +82,15 @@ def test_a_target_that_replaces_the_comparison_replaces_nothing_of_the_tests(
     assert "attend: 1 cause found" in said or "wrong: 1 cause found" in said
 
 
-def test_a_target_that_ends_its_process_fails_a_test_and_others_go_on(tmp_path: Path) -> None:
+def test_a_target_that_ends_or_hangs_fails_a_test_and_others_go_on(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     said = pytest_of(tmp_path, code=1)
     assert APART in said
     assert NONE in said
     assert "ends: no causes are known, as the target ended its process with exit code 0" in said
     assert "attention-spec certify mine:ends" in said or "spec certify mine:ends" in said
-    assert "1 failing clause" in said
+    assert "hangs: no causes are known, as the target did not answer for 1 s" in said
+    assert "2 failing clauses" in said
     assert "2 passed" in said
 
 

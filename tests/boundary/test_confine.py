@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spec.boundary.runners import BARE, Connection, Zygote
+from spec.boundary.connection import Connection
+from spec.boundary.runners import BARE, Zygote
 from spec.runner.confine import confined, memory
 from tests.boundary.living import named
 from tests.walked import ROOT

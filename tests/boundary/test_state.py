@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spec.backends.memory import Laid
-from spec.boundary import runners
+from spec.boundary import connection
 from spec.boundary.found import far
 from spec.boundary.messages import Interfered
 from spec.boundary.placed import Placed
@@ -52,8 +52,8 @@ def cache(folder):
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """Have each runner replaced after its first call, where it can be."""
-    monkeypatch.setattr(runners, "CALLS", 1)
-    monkeypatch.setattr(runners.secrets, "randbelow", lambda _: 0)
+    monkeypatch.setattr(connection, "CALLS", 1)
+    monkeypatch.setattr(connection.secrets, "randbelow", lambda _: 0)
 
 
 def arrays(library, *numbers):

@@ -100,6 +100,14 @@ def test_a_symbolic_link_and_a_name_after_a_colon_are_the_same_program(targets, 
     assert "mine has no function 'other'; it has attend" in done.stderr
 
 
+@needs("c++")
+def test_a_format_that_a_program_does_not_have_is_told_with_those_that_it_has(targets):
+    folder, target = targets("cpp")
+    done = run("certify", target, "--dtype", "float32,float16", cwd=folder)
+    assert done.returncode == 2
+    assert done.stderr == f"error: {target}:attend has no float16: it has float64, float32\n"
+
+
 @pytest.mark.slow
 def test_a_function_of_python_cannot_say_which_formats_are_tested(tmp_path):
     mean = "value.mean(2, keepdims=True).repeat(query.shape[2], 2)"

@@ -18,11 +18,11 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.backends.library import Elsewhere, first_line
 from spec.backends.unknown import hint, installing, unknown
+from spec.boundary.connection import USUAL, Ending
 from spec.boundary.found import far
 from spec.boundary.importing import functions_of, names_of
 from spec.boundary.languages import file_of
 from spec.boundary.messages import Absent, Ended, Interfered
-from spec.boundary.runners import Ends
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, INSTALLED, NAME
 from spec.certification.target.declared import check_own, of_itself
@@ -32,7 +32,6 @@ from spec.certification.target.shipping import adapts
 from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
 from spec.runner.objects import kind_of as kind_of_object
-from spec.runner.spaces import end_with
 from spec.subject import Subject
 
 Target = str | Callable[..., Any] | Subject
@@ -126,16 +125,13 @@ def resolved(target: str) -> Any:
     return found
 
 
-def elsewhere(target: str, ends: Ends = end_with) -> Any:
-    """The object that a target names, found in a runner. Raises Unsuitable; what it raises.
-
-    ends: as of `far`.
-    """
+def elsewhere(target: str, ending: Ending = USUAL) -> Any:
+    """The object that a target names, found in a runner. Raises Unsuitable; what it raises."""
     if file_of(target):
-        return far(target, ends)
+        return far(target, ending)
     place, name = parts_of(target)
     try:
-        return far(target, ends)
+        return far(target, ending)
     except ModuleNotFoundError as error:
         raise _no_module(place, error) from None
     except Absent as reason:
@@ -215,14 +211,14 @@ def importable(target: Target) -> str | None:
     return name
 
 
-def imported(request: Request, ends: Ends = end_with) -> Any:
+def imported(request: Request, ending: Ending = USUAL) -> Any:
     """The object that a target names, here or in a runner, as the request says.
 
     Raises Unsuitable, whatever the target raises; Interfered.
     """
     target = request.target
     try:
-        return elsewhere(target, ends) if request.apart else resolved(target)
+        return elsewhere(target, ending) if request.apart else resolved(target)
     except (Unsuitable, Interfered, Ended):
         raise
     except BaseException as error:  # an interrupt among them: nobody interrupts this process
