@@ -11,6 +11,8 @@ from jax import Array
 from jax.experimental.pallas import tpu
 from jax.experimental.pallas.ops.tpu import flash_attention as kernel
 
+tpu.set_tpu_interpret_mode()  # for gradients too: they are traced after the call has returned
+
 
 def attend(
     query: Array,
@@ -31,14 +33,13 @@ def attend(
     segments = None
     if query_segments is not None and key_segments is not None:
         segments = kernel.SegmentIds(q=query_segments, kv=key_segments)
-    with tpu.force_tpu_interpret_mode():
-        return kernel.flash_attention(
-            query,
-            key,
-            value,
-            None if bias is None else jnp.broadcast_to(bias, shape),
-            segments,
-            causal=is_causal,
-            sm_scale=query.shape[-1] ** -0.5 if scale is None else scale,
-            block_sizes=kernel.BlockSizes.get_default(*shape, query.shape[-1]),
-        )
+    return kernel.flash_attention(
+        query,
+        key,
+        value,
+        None if bias is None else jnp.broadcast_to(bias, shape),
+        segments,
+        causal=is_causal,
+        sm_scale=query.shape[-1] ** -0.5 if scale is None else scale,
+        block_sizes=kernel.BlockSizes.get_default(*shape, query.shape[-1]),
+    )
