@@ -85,18 +85,8 @@ class Findings:
         stopped = any(v.outcome in ("blocked", "crashed") for v in self.verdicts) or any(
             refusal.crashed for refusal in self.refusals
         )
-        return 3 if stopped or self.bare or not self._compared else 0
-
-    @property
-    def bare(self) -> bool:
-        """Whether the definition's clause was run, and none of the others that were asked for."""
-        others = [v for v in self.verdicts if v.clause != self.definition]
-        none = all(v.outcome in ("not offered", "refused") for v in others)
-        return self._compared and bool(others) and none
-
-    @property
-    def _compared(self) -> bool:
-        return any(v.clause == self.definition and v.ran for v in self.verdicts)
+        compared = any(v.clause == self.definition and v.ran for v in self.verdicts)
+        return 3 if stopped or not compared else 0
 
     @property
     def ledger(self) -> Mapping[str, int]:

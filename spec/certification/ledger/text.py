@@ -127,8 +127,6 @@ def _judged(certificate: Findings) -> str:
     if certificate.causes and not certificate.passed:
         count = len(certificate.causes)
         return f"{word}{where}, for {count} cause{'s' * (count != 1)}"
-    if certificate.bare and not certificate.passed:
-        return f"{word}{where}: no clause but {certificate.definition} applies"
     return f"{word}{where}{AS_FAR * _passes_so_far(certificate)}"
 
 
