@@ -36,7 +36,7 @@ def under_pytest(tmp_path):
 
     def tested(ends, calls, *words):
         (tmp_path / "mine.py").write_text(EXITS.format(ends=ends, calls=calls))
-        words = ("--implementation", "mine.py:attend", *FEW, *words)
+        words = ("--implementation", "mine.py:attend", "--isolation", "none", *FEW, *words)
         return run(*words, cwd=tmp_path, program=PYTEST)
 
     return tested
