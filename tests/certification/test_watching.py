@@ -25,7 +25,7 @@ def attend(query, key, value, attn_mask=None, is_causal=False):
 """
 RUNS = "'A1-' in os.environ.get('PYTEST_CURRENT_TEST', '') and open('run', 'w')"
 SLEEPS = "import time; open('asleep', 'w').close(); time.sleep(60)"
-FEW = ("--profile", "quick", "--dtype", "float32", "--clause", "A1")
+FEW = ("--profile", "quick", "--dtype", "float32", "--clause", "A1", "--isolation", "none")
 PYTEST = ("-m", "pytest", "-p", "pytest_attention_spec", "-p", "no:cacheprovider")
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="no process is copied elsewhere")
 
@@ -36,7 +36,7 @@ def under_pytest(tmp_path):
 
     def tested(ends, calls, *words):
         (tmp_path / "mine.py").write_text(EXITS.format(ends=ends, calls=calls))
-        words = ("--implementation", "mine.py:attend", "--isolation", "none", *FEW, *words)
+        words = ("--implementation", "mine.py:attend", *FEW, *words)
         return run(*words, cwd=tmp_path, program=PYTEST)
 
     return tested
