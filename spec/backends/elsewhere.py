@@ -45,14 +45,14 @@ class Home(Protocol):
 _there: list[Home] = []
 
 
-def settle(home: Home) -> None:
-    """From now on the target of this process is there."""
-    _there[:] = [home]
+def settle(home: Home | None) -> None:
+    """From now on the target of this process is there; None: it is here."""
+    _there[:] = [] if home is None else [home]
 
 
 def leave() -> None:
     """From now on the target of this process is here again."""
-    _there.clear()
+    settle(None)
 
 
 def home() -> Home | None:

@@ -219,7 +219,7 @@ def _judged(failed: Sequence[Run]) -> Certificate:
     asked = replace(examiner.request, clauses=numbers, dtypes=dtypes, fail_fast=False)
     place = failed[0].place
     with place.judging():
-        return judged_here(place.target, asked, place.isolation)
+        return judged_here(place.target, asked)
 
 
 def _said(found: Certificate, failed: Sequence[Run]) -> Iterator[str]:

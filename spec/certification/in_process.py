@@ -14,22 +14,19 @@ from spec.certification.judging.plan import Plan, granted
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import SPENT, Verdict
 from spec.certification.ledger.certificate import Certificate, certificate
-from spec.certification.places import HERE
+from spec.certification.places import Place
 from spec.certification.settings import Request
 from spec.certification.target.loading import Target
 from spec.notation import Grade
 
 
-def judged_here(target: Target, request: Request, isolation: str = HERE) -> Certificate:
-    """The certificate of a target, one clause after the other. Raises Unsuitable.
-
-    isolation: what keeps the target from its judge, in words.
-    """
-    start, known = time.perf_counter(), hashes(request.target if home() else target)
+def judged_here(target: Target, request: Request) -> Certificate:
+    """The certificate of a target, one clause after the other. Raises Unsuitable."""
+    start, known = time.perf_counter(), hashes(target)
     examiner = Examiner.of(target, request)
     examiner.plan()
     survey = examiner.survey()
-    known = {**known, ISOLATION: isolation}
+    known = {**known, ISOLATION: Place(target, home()).isolation}
     survey = replace(survey, versions={**survey.versions, **known})
     loading, _ = time.perf_counter() - start, examiner.witness.lap()
     survey, verdicts = _in_process(examiner, survey, start)

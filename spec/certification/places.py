@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from spec.backends.elsewhere import Home, home, leave, settle
+from spec.backends.elsewhere import home, leave, settle
 from spec.boundary.connection import Ending
 from spec.boundary.messages import Ended, Interfered
 from spec.boundary.runners import isolated
@@ -50,7 +50,7 @@ class Place:
     @contextmanager
     def judging(self) -> Iterator[None]:
         """Judge the target where it is, and leave it afterwards. Raises Broken."""
-        _be_at(self.home)
+        settle(self.home)
         try:
             yield
         except (Ended, Interfered) as what:
@@ -59,13 +59,6 @@ class Place:
             raise Broken(f"the target {what}") from None
         finally:
             leave()
-
-
-def _be_at(there: Home | None) -> None:
-    if there is None:
-        leave()
-    else:
-        settle(there)
 
 
 def ended(code: int) -> NoReturn:

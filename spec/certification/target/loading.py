@@ -194,6 +194,8 @@ def origin_of(target: Target) -> str:
     """How a person imports a target, where it can be."""
     if isinstance(target, str):
         return target
+    if isinstance(target, Elsewhere):
+        return target.target
     if is_record(target):
         return str(target.origin)  # type: ignore[union-attr]
     module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", "")
