@@ -26,11 +26,14 @@ class Progress:
         self.stream, self.every, self.bar = stream, every, bar
         self.violated, self.said, self.began = 0, time.monotonic(), time.monotonic()
         self.judges = False  # there is a verdict, or the cost of them
+        self.hinted = ""  # the line that waits until the run has taken a while
 
     def report(self, verdict: Verdict, done: int, total: int) -> None:
         """Show that there is another verdict."""
         self.judges = True
         self.violated += verdict.outcome == "violated"
+        if self.hinted:
+            self.hint(self.hinted)
         soon = time.monotonic() - self.said < (MOMENT if self.bar else self.every)
         if soon and not (self.bar and done == total):
             return
@@ -61,9 +64,11 @@ class Progress:
             self.write(words)
 
     def hint(self, words: str) -> None:
-        """Print a line that stays, unless the run has only begun."""
+        """Print a line that stays; of a run that has only begun, once it has taken a while."""
+        self.hinted = words
         if time.monotonic() - self.began >= self.every:
             self.announce(words)
+            self.hinted = ""
 
     def draw(self, words: str, done: int = 0, total: int | None = None) -> None:
         """Draw the bar."""

@@ -74,6 +74,14 @@ def test_a_line_that_helps_to_wait_is_written_where_waiting_took_long() -> None:
         assert stream.getvalue() == written
 
 
+def test_a_line_that_came_early_is_written_once_the_run_has_taken_a_while() -> None:
+    with progress(stream := io.StringIO(), every=60) as shown:
+        shown.hint("first cause: none")
+        shown.every = 0
+        shown.report(unrun(CLAUSES["K2"], "float32", "holds", ""), 1, 2)  # type: ignore[arg-type]
+    assert stream.getvalue() == "first cause: none\n   1/2 K2 float32\n"
+
+
 def test_the_first_cause_is_written_before_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attended, "progress", partial(progress, every=0))
     request = Request(TARGET, profile="quick", dtypes=("float64",), clauses=("C1",))

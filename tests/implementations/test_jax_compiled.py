@@ -1,6 +1,8 @@
 """JAX's functions as jax.jit runs them, judged from the command line; and their scripts."""
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 from spec import CLAUSES, certify
 from spec.attention.plug.trials import core
 from spec.backends.compiled import programs
+from spec.certification.doors import supervising
 from spec.certification.settings import Request
 from spec.certification.target.loading import load
 from spec.certification.target.probing import probed
@@ -133,6 +136,25 @@ def test_float64_is_wide_in_a_process_and_a_narrower_answer_is_told(tmp_path: Pa
     assert "float64 is computed in float32" in wrong.stdout
     for done in (right, wrong):  # few programs are compiled also for what has another dtype
         assert "compiles for each shape" in done.stdout
+
+
+def test_the_first_cause_is_told_while_other_clauses_are_tested(tmp_path: Path) -> None:
+    (tmp_path / "unscaled.py").write_text(WIDE.replace(" / query.shape[-1] ** 0.5", ""))
+    request = Request(f"{tmp_path}/unscaled.py:attend", profile="quick", dtypes=("float32",))
+    watched = supervising(replace(request, clauses=("A1", "A4", "S9"), isolation="process"))
+    heard: list[tuple[str, bool]] = []
+    watched.bench.hint = lambda words: heard.append((words, watched.causes.ordered))
+    watched.run()
+    ((words, after_all_clauses),) = heard
+    assert not after_all_clauses
+    found = re.fullmatch(
+        r"first cause: the output is wrong in (\d+) of \d+ problems with a scale other than 1; "
+        r"looks like: .*Uses a default scale of 1.*",
+        words,
+    )
+    assert found, words
+    (cause,) = watched.causes.diagnosis.causes
+    assert cause.features == ("a scale other than 1",)
 
 
 @pytest.mark.slow

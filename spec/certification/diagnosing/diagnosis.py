@@ -26,7 +26,7 @@ from spec.certification.judging.verdict import INTERRUPTED, ITSELF, SPENT, Verdi
 from spec.certification.settings import Request
 from spec.certification.target.loading import resolved
 from spec.kinds import kind_of
-from spec.notation import DTYPES, Grade
+from spec.notation import DTYPES, HALF, Grade
 
 ASIS = ("programs", "grades", "advice", "failed")  # what is written as it is
 
@@ -105,6 +105,29 @@ def unknown_causes(
     return [ways] * bool(first and early and not found.causes)
 
 
+def begun(
+    examiner: Examiner,
+    failing: Sequence[Item],
+    each: Each = one_by_one,
+    heard: Heard = lambda _: None,
+) -> Diagnosis:
+    """A diagnosis without causes; `heard` receives the first cause, with its counterexample.
+
+    It is sought in the formats wider than 16 bits, as no rounding model is granted yet.
+    """
+    compiled, subjects = programs(), examiner.probed.by_dtype
+    wide = {dtype: subject for dtype, subject in subjects.items() if dtype not in HALF}
+    start = _start(examiner, wide, {}, each)
+    search = Search(start, 0.0, Mending(examiner), lambda _: None)
+    with np.errstate(all="ignore"):
+        leads = filter(None, map(search.outside.lead, failing))
+        if lead := next((lead for lead in leads if not lead.drawn), None):
+            search.look_into(lead)
+        for found in search.found[:1]:
+            heard(Telling(examiner, search, search.start.first, nobody).told(found, 0, {}))
+    return Diagnosis(programs=programs() - compiled)
+
+
 def diagnosed(
     examiner: Examiner,
     failing: Sequence[Item],
@@ -120,11 +143,8 @@ def diagnosed(
     """
     profile, request = examiner.request.thoroughness, examiner.request
     compiled = programs()
-    kind = kind_of(examiner.raw.about)
-    clauses = {n: c for n, c in resolved(request.specification).items() if c.about == kind.about}
-    subjects, bounds = examiner.probed.by_dtype, examiner.bounds
-    evidence = Evidence(kind, subjects, grades, bounds, profile.drawn, profile.name, each)
-    start = Outside(evidence, evidence, clauses, profile.examples, request.seed, bounds)
+    start = _start(examiner, examiner.probed.by_dtype, grades, each)
+    kind, clauses = start.evidence.kind, start.clauses
     must = [item for item in failing if clauses[item[0]].force == "must"]
     with np.errstate(all="ignore"):
         searched = _searched(start, profile.diagnosis, Mending(examiner), failing, heard)
@@ -149,6 +169,17 @@ def diagnosed(
     region = Region.outside(out, request.where, passed)
     line = advice(causes, follows, explained)
     return Diagnosis((*causes,), region, met, said, programs() - compiled, raised, line)
+
+
+def _start(
+    examiner: Examiner, subjects: Mapping[str, Any], grades: Mapping[str, Grade], each: Each
+) -> Outside:
+    """The tests of a target in some formats, as yet without causes."""
+    profile, request = examiner.request.thoroughness, examiner.request
+    kind, bounds = kind_of(examiner.raw.about), examiner.bounds
+    clauses = {n: c for n, c in resolved(request.specification).items() if c.about == kind.about}
+    evidence = Evidence(kind, subjects, grades, bounds, profile.drawn, profile.name, each)
+    return Outside(evidence, evidence, clauses, profile.examples, request.seed, bounds)
 
 
 class _Searched(NamedTuple):

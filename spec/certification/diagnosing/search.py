@@ -70,7 +70,7 @@ class Search:
             elif len(self.found) >= MOST or time.monotonic() > self.deadline:
                 return False
             else:
-                self._look_into(lead)
+                self.look_into(lead)
         return True
 
     def _settle(self, lead: Lead) -> None:
@@ -85,7 +85,7 @@ class Search:
         """Whether no problem with a wrong result lies outside of the causes."""
         for found in self.found:
             for lead in self.evidence.failing(found.lead, self.bounds)[:1]:
-                self._look_into(lead)
+                self.look_into(lead)
         return not any(self.evidence.failing(x.lead, self.bounds) for x in self.found)
 
     @property
@@ -93,7 +93,7 @@ class Search:
         """The tests outside of the causes found so far."""
         return replace(self.start, evidence=self.evidence, bounds=self.bounds)
 
-    def _look_into(self, lead: Lead) -> None:
+    def look_into(self, lead: Lead) -> None:
         """Find the cause of a failure."""
         if changes := unsteady(self.evidence, lead):
             self._give_up(lead, changes)

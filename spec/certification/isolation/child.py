@@ -22,7 +22,8 @@ from spec.notation import Grade
 
 # Who speaks, a child, a batch that is back (`away`) or nobody, and what a child says.
 Messages = queue.SimpleQueue[tuple[object, Mapping[str, Any] | None]]
-Sort = tuple[bool, bool]  # whether gradients are asked for, and which half of the clauses it is
+# Whether gradients are asked for, which half of the clauses it is, and whether it finds causes.
+Sort = tuple[bool, bool, bool]
 ENDS = 100.0  # times the patience that an order has in all, however often its child is heard of
 
 
@@ -82,11 +83,14 @@ class Child:
         self.lap()
         self.tell([*item, *how, self._ordered()])
 
-    def explain(self, failing: Sequence[Item], grades: Mapping[str, Grade]) -> None:
-        """Order it to look for the causes of failing clauses."""
+    def explain(
+        self, failing: Sequence[Item], grades: Mapping[str, Grade], begins: bool = False
+    ) -> None:
+        """Order it to look for the causes of failing clauses. begins: for the first one alone."""
         self.item, self.judged = CAUSES, False
         self.lap()
-        self.tell({"explain": failing, "grades": dict(grades), "order": self._ordered()})
+        told = {"explain": failing, "grades": dict(grades), "begins": begins}
+        self.tell({**told, "order": self._ordered()})
 
     def tell(self, message: Any) -> None:
         """Send one line to the child; if it is gone, its silence shows that."""

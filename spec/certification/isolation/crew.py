@@ -17,6 +17,8 @@ from spec.certification.starting import Place
 from spec.clause import Clause
 from spec.notation import Grade
 
+EXPLAINS: Sort = (True, False, True)
+
 
 class Crew:
     """The child processes, at work or waiting.
@@ -57,10 +59,28 @@ class Crew:
         dies: bool,
     ) -> None:
         """End all children but one, which looks for causes. dies: also causes of crashes."""
-        self.end()
-        child = self.child()
-        child.begin(crashes, probed, (True, False), explains=True, dies=dies)
-        child.explain(failing, grades)
+        begun = None if dies else self.waiting(EXPLAINS)
+        for child in [*self.children]:
+            if child is not begun:
+                self.let_go(child)
+        if begun is None:
+            begun = self.child()
+            begun.begin(crashes, probed, EXPLAINS, explains=True, dies=dies)
+        begun.explain(failing, grades)
+
+    def begin_to_explain(self, probed: Mapping[str, Any] | None, failing: Sequence[Item]) -> None:
+        """Have one more child look for the first cause, while others judge."""
+        child = self.waiting(EXPLAINS)
+        if child is None:
+            child = self.child()
+            child.begin((), probed, EXPLAINS, explains=True)
+        child.explain(failing, {}, begins=True)
+
+    def diagnosed(self, child: Child, beside: float) -> None:
+        """Note that a search for causes has ended. beside: the seconds of forks that shared it."""
+        child.item = None
+        self.count("reduction", child)
+        self.spent["reduction"] += beside
 
     def let_go(self, child: Child) -> None:
         """End a child, whatever it is doing; usually it is in a call of the target.
@@ -97,7 +117,7 @@ class Crew:
     def sort(self, clause: Clause) -> Sort:
         """Which children run a clause: every second clause has others, if that costs little."""
         number = int(clause.number.removeprefix(clause.section))
-        return differentiates(clause), self.stock.copies and number % 2 == 0
+        return differentiates(clause), self.stock.copies and number % 2 == 0, False
 
     def waiting(self, sort: Sort) -> Child | None:
         """A child of a sort that waits; None if there is none."""

@@ -8,7 +8,7 @@ at work, anywhere (`away`).
 
 If a child dies or hangs, its clause has the verdict `crashed`, and a new child continues with the
 rest, after every crash or after a few. If it was probing, one kind of problem counts as lost
-instead. At last a child looks for the causes of failures. If a person stops the run, the verdicts
+instead. At last a child looks for the causes of failures (`explaining`). If a person stops the run, the verdicts
 so far are returned, once it is known which clauses apply.
 """
 
@@ -20,17 +20,18 @@ from dataclasses import replace
 from typing import Any
 
 from spec.backends import Unsuitable
-from spec.certification.diagnosing.diagnosis import Diagnosis, to_explain, unknown_causes
+from spec.certification.diagnosing.diagnosis import Diagnosis, unknown_causes
 from spec.certification.isolation.away import Away, Batch
 from spec.certification.isolation.child import Child
 from spec.certification.isolation.crew import Crew
+from spec.certification.isolation.explaining import Explaining
 from spec.certification.isolation.guard import Crash, nothing_known, too_many, with_crashes
-from spec.certification.isolation.protocol import CAUSES, Interfered, read_diagnosis, turn
+from spec.certification.isolation.protocol import CAUSES, Interfered, turn
 from spec.certification.isolation.scheduler import connected
 from spec.certification.isolation.surveying import read_survey
 from spec.certification.isolation.workbench import Workbench
 from spec.certification.judging.edition import sealed
-from spec.certification.judging.plan import Plan, granted
+from spec.certification.judging.plan import Plan
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import INTERRUPTED, SPENT, Verdict
 from spec.certification.judging.witness import distinct
@@ -58,9 +59,9 @@ class Supervisor:
         self.away = None if executor is None else Away(executor, request)
         self.crew = Crew(request)
         self.bench = Workbench(self.crew, clauses)
+        self.causes = Explaining(self.bench)
         self.printed = self.crew.stock.printed
         self.survey: Survey | None = None
-        self.explained, self.diagnosis = False, Diagnosis()
         self.start = time.monotonic()
 
     def run(self) -> None:
@@ -92,10 +93,11 @@ class Supervisor:
         notes = [*survey.notes, *distinct(self.bench.notes)]
         notes += [] if self.away is None else self.away.notes
         notes += [self.printed.note] * bool(self.printed.count)
+        diagnosis = self.causes.diagnosis
         spent = {"total": time.monotonic() - self.start, **self.crew.spent}
         verdicts = self.bench.plan.all(self.clauses)
-        notes += unknown_causes(survey, verdicts, self.bench.plan.reason, self.diagnosis)
-        return replace(survey, notes=(*notes,)), verdicts, spent, self.diagnosis
+        notes += unknown_causes(survey, verdicts, self.bench.plan.reason, diagnosis)
+        return replace(survey, notes=(*notes,)), verdicts, spent, diagnosis
 
     @property
     def _elsewhere(self) -> int:
@@ -119,7 +121,7 @@ class Supervisor:
                 self._heard(child, message)
             except Interfered as what:
                 self.bench.interfered(f"its process {what}")
-                self.explained, self.diagnosis = True, Diagnosis()
+                self.causes.drop()
                 self._end()
 
     def _heard(self, child: Child | Batch, message: Mapping[str, Any] | None) -> None:
@@ -134,11 +136,7 @@ class Supervisor:
         elif word == "survey":
             self._surveyed(child, message)
         elif word == "diagnosis":
-            self.diagnosis = read_diagnosis(message, self.clauses)
-            self.bench.in_vain(self.diagnosis.failed)
-            self.crew.count("reduction", child)
-            self.crew.spent["reduction"] += message["beside"]
-            self._end()
+            (self._end if self.causes.heard(child, message) else self._go_on)()
         else:
             self.bench.heard(child, message)
             if child.idle:
@@ -176,23 +174,14 @@ class Supervisor:
         """Hand out as many items as possible; end all children when all is done."""
         plan = self.bench.plan
         if self.crew.busy or self._elsewhere or plan.go_on():
-            if self.away is not None and self.survey is not None:
-                self.away.hand_out(self.bench, self.survey)
+            if self.survey is not None:
+                self.causes.begin(self.survey)
+                if self.away is not None:
+                    self.away.hand_out(self.bench, self.survey)
             left = self.away.leaves if self.away is not None else bool
             self.bench.hand_out([item for item in plan.waiting if left(item)])
-        if not self.crew.busy and not self._elsewhere and not self._explain():
+        if not self.crew.busy and not self._elsewhere and not self.causes.order(self.survey):
             self._end()
-
-    def _explain(self) -> bool:
-        """Order a search for causes, if clauses fail; return whether it was ordered."""
-        if self.explained or self.survey is None:
-            return False
-        self.explained, verdicts = True, self.bench.plan.all(self.clauses)
-        failing = to_explain(self.request, self.survey, verdicts)
-        if failing:
-            lost, dies = self.bench.lost, bool(self.bench.lost or self.bench.crashes)
-            self.crew.explain(lost, self.bench.probed, failing, granted(verdicts), dies)
-        return bool(failing)
 
     def _end(self) -> None:
         """Stop all work, here and elsewhere."""
@@ -207,10 +196,10 @@ class Supervisor:
             return
         if child.item is None:
             self._lost_before_survey(child)
-        elif child.item == CAUSES:
+        elif child.item == CAUSES and self.causes.ordered:
             self.bench.in_vain(why)
             self._end()
-        else:
+        else:  # or the early search for a cause, which is not needed
             self._too_many()
             self._go_on()
 

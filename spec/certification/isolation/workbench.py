@@ -35,6 +35,7 @@ class Workbench:
         self.announce: Callable[[str], None] = lambda _: None
         self.step: Callable[[str], None] = lambda _: None
         self.hint: Callable[[str], None] = lambda _: None
+        self.hinted = False  # the first cause was told
         self.lost: list[Crash] = []
         self.probed: Mapping[str, Any] | None = None
         self.plan = Plan(())
@@ -73,7 +74,9 @@ class Workbench:
                 self.say(note, (verdict.clause, verdict.dtype))
         elif "first" in message:
             child.judged = True
-            self.hint(f"first cause: {printable(message['first'])}")
+            if not self.hinted:
+                self.hint(f"first cause: {printable(message['first'])}")
+            self.hinted = True
         else:
             self.crew.answering(child)
 

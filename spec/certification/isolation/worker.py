@@ -3,8 +3,9 @@
     in    the request; once the target is loaded, the crashes known so far, the results of probing
           if it is to judge, and whether it has to compute gradients; then [number, dtype, rounding
           model, whether few problems do] for each clause; or {"explain": the failing items,
-          "grades": the rounding models granted}; each of these with the word of the order, which
-          an answer repeats (`protocol`)
+          "grades": the rounding models granted, "begins": whether the first cause is all that is
+          wanted, while others judge}; each of these with the word of the order, which an answer
+          repeats (`protocol`)
     out   {"loaded": whether it takes orders to fork, rather than more lines};
           {"probing": ...} before each probe, empty while shapes are chosen;
           {"unsuitable": ...} if the target cannot be tested; {"survey": ..., "probed": ...} from a
@@ -41,7 +42,7 @@ from spec.backends import Unsuitable, likely, prepared
 from spec.backends.elsewhere import home
 from spec.backends.library import WARNINGS
 from spec.boundary.messages import Interfered
-from spec.certification.diagnosing.diagnosis import Diagnosis, diagnosed
+from spec.certification.diagnosing.diagnosis import Diagnosis, begun, diagnosed
 from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.diagnosing.raising import Raising
 from spec.certification.isolation.asked import Asked
@@ -53,6 +54,7 @@ from spec.certification.judging.afresh import afresh
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
+from spec.certification.ledger.causes import remedy
 from spec.certification.settings import Request
 from spec.certification.target.loading import imported
 from spec.certification.target.ward import Ward
@@ -162,7 +164,10 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
             failing = [(number, dtype) for number, dtype in wanted["explain"]]
             heard = partial(_first, told, wanted["order"])
             try:
-                found = diagnosed(examiner, failing, wanted["grades"], in_two, alone, heard)
+                if wanted["begins"]:
+                    found = begun(examiner, failing, in_two, heard)
+                else:
+                    found = diagnosed(examiner, failing, wanted["grades"], in_two, alone, heard)
             except Exception as error:
                 found = Diagnosis(failed=_defect(error))
             copies = os.times()  # that shared the work
@@ -190,8 +195,8 @@ def _defect(error: Exception) -> str:
 
 def _first(told: TextIO, order: str, cause: Cause) -> None:
     """Send the parent the first cause, for the person who waits for all of them."""
-    correct = f"; {cause.lens}" * bool(cause.lens)
-    _tell(told, {"first": f"{cause.told}{correct}", "order": order})
+    change = remedy(cause)
+    _tell(told, {"first": f"{cause.told}{'; ' * bool(change)}{change}", "order": order})
 
 
 def _through(guarded: Guarded, ward: Ward | None) -> Guarded:
