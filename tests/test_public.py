@@ -22,7 +22,7 @@ from spec.certification.ledger.findings import FORMAT
 from spec.certification.ledger.reading import read
 from spec.certification.profiles import PROFILES
 from spec.certification.repository import KEYS
-from spec.certification.target.probing import Refusal
+from spec.certification.target.probed import Refusal
 from spec.comparison import Compared, Place
 from spec.notation import DTYPES, GRADES
 from tests import targets

@@ -17,7 +17,7 @@ from spec.certification.judging.witness import Witness
 from spec.certification.profiles import QUICK
 from spec.certification.settings import Request
 from spec.certification.target.deviations import Deviations
-from spec.certification.target.probing import Probed
+from spec.certification.target.probed import Probed
 from spec.kinds import KINDS
 from spec.subject import Subject
 

@@ -21,7 +21,7 @@ from spec.certification.isolation.crew import Crew
 from spec.certification.isolation.guard import Crash, Probe, with_crashes
 from spec.certification.isolation.workbench import Workbench
 from spec.certification.judging.survey import Survey
-from spec.certification.target.probing import Refusal
+from spec.certification.target.probed import Refusal
 from spec.certification.target.ward import NEVER, Died, Ward, alone
 from spec.notation import DTYPES
 from tests.certification.made import certificate, verdict

@@ -11,7 +11,7 @@ from spec.certification.diagnosing.diagnosis import Diagnosis
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.verdict import OUTCOMES
 from spec.certification.ledger.junit import junit
-from spec.certification.target.probing import Refusal
+from spec.certification.target.probed import Refusal
 from tests.certification.made import certificate, verdict
 from tests.shell import FEW, certify, run
 

@@ -1,5 +1,6 @@
 """Who compiles is asked about many kinds of problem at once, and found to answer the same."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from implementations.dense import attend
 from spec import certify
 from spec.attention.options import Capability
+from spec.certification.isolation.sharing import in_two
 from spec.certification.target import probing
 from spec.kinds import KINDS
 from spec.subject import Refused
@@ -53,6 +55,37 @@ def test_many_kinds_at_once_tell_what_each_does(
     assert bool(found.refusals) == bool(names)
     if not names:
         assert 2 * len(at_once) < len(one_by_one)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are copied on Linux")
+def test_two_processes_find_out_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A target that compiles is probed in two, dtype by dtype; one that does not, in one."""
+    shared: list[tuple[str, ...]] = []
+
+    def each(function: Any, dtypes: Any) -> Any:
+        shared.append(dtypes)
+        return in_two(function, dtypes)
+
+    def refuses_masks_in_float16() -> Any:
+        record = KINDS["attention"].load(attend, backend="numpy")
+
+        def through(_: str, function: Any) -> Any:
+            def ask(problem: Any, *rest: Any) -> Any:
+                if problem.dtype == "float16" and problem.mask is not None:
+                    raise Refused("no masks in float16")
+                return function(problem, *rest)
+
+            return ask
+
+        return record.through(through)
+
+    alone = probing.probed(refuses_masks_in_float16(), each=each)
+    assert shared == []
+    monkeypatch.setattr(probing, "none", lambda: False)
+    found = probing.probed(refuses_masks_in_float16(), each=each)
+    assert shared == [("float64", "float32", "float16")]
+    assert found.to_json() == alone.to_json()
+    assert {refusal.dtype for refusal in found.refusals} == {"float16"}
 
 
 @pytest.mark.torch

@@ -42,6 +42,17 @@ class TestInTwo:
         want = [("a", True), ("b", False), *((x, True) for x in "cdef")]
         assert said(program) == f"{want}\n"
 
+    def test_what_takes_a_copy_too_long_is_done_here(self) -> None:
+        program = """
+            def slow(x):
+                if os.getpid() != here and x == "d":
+                    time.sleep(600)
+                return x, os.getpid() == here
+            print([*in_two(slow, "abcd", seconds=0.2)])
+        """
+        want = [("a", True), ("b", False), ("c", True), ("d", True)]
+        assert said(program) == f"{want}\n"
+
     def test_who_has_seen_enough_ends_the_copy(self) -> None:
         program = """
             results = in_two(lambda x: x if os.getpid() == here else time.sleep(600), "ab")

@@ -9,7 +9,6 @@ import numpy as np
 from spec.backends.compiled import programs
 from spec.certification.diagnosing.besides import found_besides
 from spec.certification.diagnosing.evidence import Evidence
-from spec.certification.diagnosing.experiments import Each, one_by_one
 from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.diagnosing.mending import Mending
 from spec.certification.diagnosing.outside import Outside
@@ -17,6 +16,7 @@ from spec.certification.diagnosing.overruled import advice, overruled, told_afte
 from spec.certification.diagnosing.search import Search
 from spec.certification.diagnosing.table import calls
 from spec.certification.diagnosing.telling import Telling
+from spec.certification.each import Each, one_by_one
 from spec.certification.judging.bounds import Bounds, group
 from spec.certification.judging.cause import Cause, Heard, Region
 from spec.certification.judging.examiner import Examiner

@@ -14,14 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.experiments import (
-    Each,
-    changed,
-    no_larger,
-    of_lengths,
-    one_by_one,
-)
+from spec.certification.diagnosing.experiments import changed, no_larger, of_lengths
 from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
+from spec.certification.each import Each, one_by_one
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause

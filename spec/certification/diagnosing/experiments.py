@@ -1,14 +1,11 @@
-"""Experiments: a problem with one thing changed: its format, numbers, a length, or an option.
+"""Experiments: a problem with one thing changed: its format, numbers, a length, or an option."""
 
-And ways to run many of them: one after another, or at the same time.
-"""
-
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields
 from itertools import chain
 from math import prod
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -20,24 +17,6 @@ from spec.stream import Stream
 LENGTHS = (1, 2, 3, 4, 6, 7, 8, 9, 12, 16, 17, 24, 32, 33, 48, 64, 65, 128, 129)
 MOST = 2**26  # of all lengths multiplied: what is computed of a larger problem takes gigabytes
 RARE = (5, 11, 13, 14, 19)  # lengths that hardly any other problem has
-
-Put = TypeVar("Put")
-Told = TypeVar("Told")
-
-
-class Each(Protocol):
-    """Runs a function on many things, in order or at the same time; yields results in order."""
-
-    def __call__(
-        self, function: Callable[[Put], Told], things: Sequence[Put], /
-    ) -> Generator[Told, None, None]: ...
-
-
-def one_by_one(
-    function: Callable[[Put], Told], things: Sequence[Put]
-) -> Generator[Told, None, None]:
-    """Yield the results of a function, each computed when it is needed."""
-    yield from map(function, things)
 
 
 def changed(

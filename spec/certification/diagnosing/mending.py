@@ -18,7 +18,7 @@ from spec.certification.diagnosing.separating import Split
 from spec.certification.diagnosing.table import Table
 from spec.certification.judging.cause import NUMBERS, RAISES
 from spec.certification.judging.examiner import Examiner
-from spec.certification.target.probing import narrowed
+from spec.certification.target.probed import narrowed
 from spec.certification.target.recognising import declaring
 from spec.kinds import kind_of
 from spec.notation import GRADES, HALF, Grade

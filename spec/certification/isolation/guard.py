@@ -17,7 +17,7 @@ from spec.certification.judging.plan import Plan
 from spec.certification.judging.survey import Survey, unknown
 from spec.certification.judging.verdict import INTERFERED, Verdict, unrun
 from spec.certification.settings import Request
-from spec.certification.target.probing import Refusal
+from spec.certification.target.probed import Refusal
 from spec.clause import Clause
 from spec.kinds import kind_of
 from spec.notation import DTYPES

@@ -8,8 +8,8 @@ at work, anywhere (`away`).
 
 If a child dies or hangs, its clause has the verdict `crashed`, and a new child continues with the
 rest, after every crash or after a few. If it was probing, one kind of problem counts as lost
-instead. At last a child looks for the causes of failures (`explaining`). If a person stops the run, the verdicts
-so far are returned, once it is known which clauses apply.
+instead. At last a child looks for the causes of failures (`explaining`). If a person stops the run,
+the verdicts so far are returned, once it is known which clauses apply.
 """
 
 import queue

@@ -9,7 +9,7 @@ from spec.certification.judging.plan import Item
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict
 from spec.certification.settings import Request, concerning, with_definition
-from spec.certification.target.probing import Refusal
+from spec.certification.target.probed import Refusal
 from spec.clause import Clause
 from spec.kinds import KINDS
 from spec.notation import DTYPES

@@ -47,7 +47,7 @@ from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.diagnosing.raising import Raising
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.copying import as_copies, can_be_copied, printing_to
-from spec.certification.isolation.guard import Crash, Guard
+from spec.certification.isolation.guard import Crash, Guard, Probe
 from spec.certification.isolation.pristine import Pristine
 from spec.certification.isolation.sharing import in_two
 from spec.certification.judging.afresh import afresh
@@ -121,10 +121,11 @@ def main() -> None:
             alone = Pristine(lambda put: afresh(target, request, *put))
         ward = Ward(request.thoroughness.patience) if dies else None
         met = [] if dies else crashes  # where a crash is a failure like others, nothing is lost
-        guard = Guard(lambda probe: _tell(told, {"probing": asdict(probe)}), pulse, met)
+        guard = Guard(partial(_probing, told, os.getpid()), pulse, met)
         known = None if dies else wanted["probed"]
         over = _through(guard.over, ward)
-        examiner = Examiner.of(target, request, guard=over, survey=known)
+        each = partial(in_two, seconds=request.thoroughness.patience / 2)
+        examiner = Examiner.of(target, request, guard=over, survey=known, each=each)
     except Unsuitable as reason:
         _tell(told, {"unsuitable": str(reason)})
         return
@@ -143,6 +144,12 @@ def main() -> None:
         _judge(examiner, asked, told, alone)
     except Interfered as what:
         _tell(told, {"interfered": str(what)})
+
+
+def _probing(told: TextIO, process: int, probe: Probe) -> None:
+    """Announce a probe; a copy that probes other dtypes meanwhile does not."""
+    if os.getpid() == process:
+        _tell(told, {"probing": asdict(probe)})
 
 
 def _survey(examiner: Examiner, told: TextIO, order: str) -> None:

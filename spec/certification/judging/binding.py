@@ -3,7 +3,7 @@
 from spec.certification.judging.judging import differentiates
 from spec.certification.judging.verdict import Verdict, unrun
 from spec.certification.target.precision import IN_SINGLE
-from spec.certification.target.probing import Probed
+from spec.certification.target.probed import Probed
 from spec.clause import Clause
 from spec.features import joined
 from spec.kinds import kind_of

@@ -10,6 +10,7 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.backends.compiled import none, not_compiled, programs
+from spec.certification.each import Each, one_by_one
 from spec.certification.explaining.likewise import likewise
 from spec.certification.explaining.reduction import reduced
 from spec.certification.explaining.script import ONCE, Again, script
@@ -28,7 +29,8 @@ from spec.certification.target.declared import check_deviations
 from spec.certification.target.deviations import Deviations, known
 from spec.certification.target.loading import Target, load, resolved
 from spec.certification.target.precision import IN_SINGLE
-from spec.certification.target.probing import Probed, probed
+from spec.certification.target.probed import Probed
+from spec.certification.target.probing import probed
 from spec.certification.target.recognising import Recognised, recognised
 from spec.certification.target.source import source_of
 from spec.certification.target.versions import versions_of
@@ -46,9 +48,8 @@ class Examiner:
 
     patience: seconds left for making counterexamples smaller. offers: what the target supports
     under its conventions, whether or not calls succeed. witness: its first results. deviations:
-    clauses that it is known, or declared, to fail. bounds: the problems on which it is judged.
-    guard: wraps it when conventions are tried. inference: no gradients are computed. programs:
-    compiled before judging.
+    clauses that it is known, or declared, to fail. bounds: of the problems on which it is judged.
+    guard: wraps it in trials. inference: without gradients. programs: compiled before judging.
     """
 
     request: Request
@@ -71,11 +72,12 @@ class Examiner:
         selected_only: bool = False,
         guard: Guarded = unchanged,
         survey: Mapping[str, Any] | None = None,
+        each: Each = one_by_one,
     ) -> Examiner:
         """Load the target and probe it, unless the results are known. Raises Unsuitable.
 
         selected_only: the definition is not added to a selection of clauses. guard: wraps the
-        target, under its conventions, in trials.
+        target, under its conventions, in trials. each: runs the probing of several dtypes.
         """
         clauses, compiled = resolved(request.specification), programs()
         refused = not_compiled() if survey is None else None
@@ -91,13 +93,13 @@ class Examiner:
         declared = kind.under(raw, request.conventions)
         seen = guard(declared)
         witness = Witness.of(seen, refused)
-        found = Probed.from_json(seen, survey) if survey else probed(seen, request.device)
+        found = Probed.from_json(seen, survey) if survey else probed(seen, request.device, each)
         if not found.by_dtype:
             raise Unsuitable(f"{raw.name} could not be called: {found.refusals[0].message}")
         if request.compiled and none():
             raise Unsuitable(f"--compiled {request.compiled}: nothing of {raw.name} was compiled")
         settled = declared.offers, witness, deviations, Bounds.asked(kind, request.where)
-        patience, made = request.thoroughness.reduction, programs() - compiled
+        patience, made = request.thoroughness.reduction, programs() - compiled + found.programs
         return Examiner(request, raw, found, chosen, patience, *settled, guard, programs=made)
 
     def plan(self, beat: Callable[[], None] = lambda: None, timed: bool = False) -> None:
@@ -106,10 +108,9 @@ class Examiner:
         All clauses count, whichever are selected. timed: also estimate the cost of those.
         """
         clauses, kind = resolved(self.request.specification), kind_of(self.raw.about)
-        chosen = self.clauses.keys() if timed else ()
-        settled, compiled = (self.request.thoroughness, self.request.seed, self.bounds), programs()
-        self.probed = planned(kind, clauses, self.probed, *settled, beat, chosen)
-        self.programs += programs() - compiled
+        how, before = (self.request.thoroughness, self.request.seed, self.bounds, beat), programs()
+        self.probed = planned(kind, clauses, self.probed, *how, self.clauses if timed else ())
+        self.programs += programs() - before
 
     def survey(self) -> Survey:
         """The clauses that have to be run, and the verdicts that need no run."""
@@ -146,12 +147,12 @@ class Examiner:
         profile, seed, compiled = self.request.thoroughness, self.request.seed, programs()
         scope = scope_for(clause, implementation, dtype, grade, profile.name)
         seen, elsewhere = self.bounds.over(implementation), not self.bounds.everywhere
-        examples = FEW if few else profile.examples
         drawn = (lambda _: True) if elsewhere else None  # more, in the place of what lies there
         if self.request.replays:
             return replayed(clause, implementation, scope, self.request.replays), None
         try:
-            finding = judged(clause, seen, scope, examples=examples, seed=seed, drawn=drawn)
+            most = FEW if few else profile.examples
+            finding = judged(clause, seen, scope, examples=most, seed=seed, drawn=drawn)
         except Exception as error:
             reason = f"{ITSELF}: {type(error).__name__}: {error}"
             return unrun(clause, dtype, "crashed", reason), None
@@ -179,7 +180,10 @@ class Examiner:
         violation = broken(clause, implementation, smaller)
         message = str(violation) if violation else verdict.message  # it may fail only at times
         example = self.shown(clause, smaller, message, done)
-        return replace(example, looks_like=self._looks_like(clause, implementation, smaller))
+        if self.patience <= 0:
+            return example
+        likely = kind_of(clause.about).looks_like(clause, implementation, smaller)
+        return replace(example, looks_like=likely)
 
     def shown(
         self, clause: Clause, problem: Any, message: str, done: bool, again: Again = ONCE
@@ -187,8 +191,8 @@ class Examiner:
         """A counterexample for a problem that breaks a clause, without likely bugs."""
         subject = self.probed.by_dtype[problem.dtype]
         violation = broken(clause, subject, problem)
-        left = {name: getattr(subject, name) for name in ("answers", "differentiates")}
         raw = self.raw.without_gradients() if self.inference else self.raw
+        raw = raw.but(answers=subject.answers, differentiates=subject.differentiates)
         return Counterexample(
             problem=problem,
             message=message,
@@ -198,20 +202,16 @@ class Examiner:
             place=violation.place if violation else None,
             compared=violation.whole if violation else None,
             looks_like=(),
-            script=script(clause, raw.but(**left), self.request, problem, message, again),
+            script=script(clause, raw, self.request, problem, message, again),
             reduced=done,
         )
 
     def likewise(self, number: str, dtype: str, problem: Any) -> str:
         """A line about a library function that it calls and that has the same failure."""
-        clause, subject = self.clauses[number], self.probed.by_dtype[dtype]
-        known = number in self.deviations.reasons
-        return "" if known else likewise(clause, subject, problem, self.request.device)
-
-    def _looks_like(self, clause: Clause, subject: Subject, problem: Any) -> tuple[str, ...]:
-        """Known bugs with the same results, if there is time to search."""
-        looks_like = kind_of(clause.about).looks_like
-        return looks_like(clause, subject, problem) if self.patience > 0 else ()
+        if number in self.deviations.reasons:
+            return ""
+        subject = self.probed.by_dtype[dtype]
+        return likewise(self.clauses[number], subject, problem, self.request.device)
 
     def _written(self, clause: Clause, dtype: str, finding: Finding) -> Verdict:
         outcome = "holds" if finding.violation is None else "violated"

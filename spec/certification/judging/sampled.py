@@ -10,7 +10,7 @@ from spec.certification.judging.pacing import Work, work
 from spec.certification.judging.palette import Planner
 from spec.certification.profiles import Profile
 from spec.certification.target.cost import Cost
-from spec.certification.target.probing import Probed
+from spec.certification.target.probed import Probed
 from spec.clause import Clause
 from spec.kind import Kind
 from spec.subject import Subject

@@ -7,7 +7,7 @@ from typing import Any, Self
 from spec.backends.elsewhere import home
 from spec.certification.judging.verdict import Verdict, verdict_from_json, verdict_to_json
 from spec.certification.settings import Request, concerning, with_definition
-from spec.certification.target.probing import Refusal
+from spec.certification.target.probed import Refusal
 from spec.certification.target.versions import versions_of
 from spec.clause import Clause
 from spec.kinds import kind_of

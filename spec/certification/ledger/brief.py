@@ -16,7 +16,7 @@ from spec.certification.judging.verdict import Verdict, unrun
 from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.findings import grouped
-from spec.certification.target.probing import Refusal
+from spec.certification.target.probed import Refusal
 from spec.clause import NUMBER, Clause, section_of
 from spec.kinds import kind_of
 from spec.notation import DTYPES

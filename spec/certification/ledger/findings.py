@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.verdict import INTERFERED, OUTCOMES, Verdict, verdict_to_json
 from spec.certification.ledger.files import in_lines, written
-from spec.certification.target.probing import Refusal
+from spec.certification.target.probed import Refusal
 from spec.printable import all_printable
 from spec.version import FIRST
 

@@ -13,7 +13,7 @@ from spec.certification.ledger.certificate import Certificate, with_example
 from spec.certification.ledger.findings import FORMAT
 from spec.certification.settings import Request
 from spec.certification.target.loading import resolved
-from spec.certification.target.probing import Refusal
+from spec.certification.target.probed import Refusal
 from spec.kinds import kind_of
 from spec.typed import typed
 

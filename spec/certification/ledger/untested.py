@@ -6,7 +6,7 @@ from spec.backends.calling import UNTESTED
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.findings import grouped
-from spec.certification.target.probing import Refusal
+from spec.certification.target.probed import Refusal
 
 Clauses = frozenset[str]  # their numbers
 ELSEWHERE = "problems where "  # begins the reason of a clause of which --where leaves no problem

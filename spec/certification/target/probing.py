@@ -8,18 +8,19 @@ basic case raises one is not tested. If the library never has a gradient, it is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec.backends.compiled import none
+from spec.backends.compiled import none, programs
 from spec.backends.interpreting import interprets
 from spec.backends.shapes import raised_for
-from spec.certification.target.cost import Cost
-from spec.certification.target.precision import IN_SINGLE, in_single
+from spec.certification.each import Each, one_by_one
+from spec.certification.target.precision import in_single
+from spec.certification.target.probed import Probed, Refusal, left_of, only
 from spec.comparison import Violation
 from spec.kind import Kind
 from spec.kinds import kind_of
@@ -28,79 +29,51 @@ from spec.subject import Backward, NoGradient, Raised, Refused, not_offered
 ROUNDING = ("cpu",)  # devices that round sums of products to nearest, so that nobody is asked
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """A kind of problem that raises an exception, the dtype and the direction, and the message.
+def probed(record: Any, device: str = "cpu", each: Each = one_by_one) -> Probed:
+    """The record narrowed to what it answers, dtype by dtype.
 
-    crashed: the process died or hung during the call, so the kind may be supported.
+    each: runs a function on the dtypes, if the record compiles; else they are probed one by one.
     """
-
-    what: str
-    dtype: str
-    direction: str
-    message: str
-    crashed: bool = False
-
-
-@dataclass(frozen=True)
-class Probed:
-    """The record that is left to judge in each dtype, the refusals, and notes.
-
-    cost: of compiling for what is left, if that is planned; other processes do not get it.
-    """
-
-    by_dtype: Mapping[str, Any]
-    refusals: tuple[Refusal, ...]
-    notes: tuple[str, ...] = ()
-    cost: Cost | None = None
-
-    @property
-    def exact(self) -> str:
-        """The most exact dtype in which it computes what is in it."""
-        in_another = "float64" if IN_SINGLE in self.notes else ""
-        return next((dtype for dtype in self.by_dtype if dtype != in_another), in_another)
-
-    @property
-    def shown(self) -> Mapping[str, str]:
-        """Conventions that nobody declares, as problems showed them, by name and dtype."""
-        found = self.by_dtype.items()
-        return {f"{n} {dtype}": x for dtype, record in found for n, x in _shown_by(record).items()}
-
-    @property
-    def sampled(self) -> bool:
-        """Whether it is tested in some shapes only, as it compiles for each."""
-        return any(record.palette for record in self.by_dtype.values())
-
-    def to_json(self) -> dict[str, Any]:
-        """The findings as JSON, for a process in which nothing was probed."""
-        left = {dtype: _left(record) for dtype, record in self.by_dtype.items()}
-        refusals = [vars(refusal) for refusal in self.refusals]
-        return {"by_dtype": left, "refusals": refusals, "notes": self.notes}
-
-    @staticmethod
-    def from_json(record: Any, written: Mapping[str, Any]) -> Probed:
-        """The findings that `to_json` wrote, of the same record in another process."""
-        by_dtype = {dtype: _only(record, dtype, x) for dtype, x in written["by_dtype"].items()}
-        refusals = tuple(Refusal(**refusal) for refusal in written["refusals"])
-        return Probed(by_dtype, refusals, tuple(written["notes"]))
-
-
-def probed(record: Any, device: str = "cpu") -> Probed:
-    """The record narrowed to what it answers, dtype by dtype."""
     found = kind_of(record.about)
     if record.chosen.get("gradients") == "none":
         record = record.without_gradients()
-    by_dtype: dict[str, Any] = {}
-    refusals: list[Refusal] = []
-    for dtype in record.dtypes:
-        refusal = _refusal(found, record, found.first, found.core(dtype))
-        if refusal is None:
-            left = _narrowed(found, record, dtype, refusals)
-            by_dtype[dtype] = left if device in ROUNDING else _seen(found, left, dtype)
-        else:
-            refusals.append(Refusal(dtype, dtype, "forward", str(refusal)))
+    before = programs()
+    first = {dtype: _basic(found, record, dtype) for dtype in record.dtypes[:1]}
+    of_dtype = partial(_of_dtype, found, record, device, first)
+    with closing((one_by_one if none() else each)(of_dtype, record.dtypes)) as answers:
+        told = [*zip(record.dtypes, answers, strict=True)]
+    by_dtype = {dtype: only(record, dtype, x.left) for dtype, x in told if x.left is not None}
+    refusals = tuple(refusal for _, x in told for refusal in x.refusals)
     notes = (*in_single(found, by_dtype), *_tiled(found, by_dtype))
-    return Probed(by_dtype, tuple(refusals), notes)
+    others = sum(x.programs for _, x in told) - (programs() - before)
+    return Probed(by_dtype, refusals, notes, programs=others)
+
+
+class _Told(NamedTuple):
+    """The results in one dtype, as another process can send them: `left_of` the record, or None."""
+
+    left: Mapping[str, Any] | None
+    refusals: Sequence[Refusal]
+    programs: int
+
+
+def _of_dtype(
+    found: Kind, record: Any, device: str, known: Mapping[str, Refused | None], dtype: str
+) -> _Told:
+    """The results in one dtype. known: those of the basic case in some dtypes."""
+    before, refusals = programs(), list[Refusal]()
+    refusal = known[dtype] if dtype in known else _basic(found, record, dtype)
+    if refusal is not None:
+        refusals.append(Refusal(dtype, dtype, "forward", str(refusal)))
+        return _Told(None, refusals, programs() - before)
+    left = _narrowed(found, record, dtype, refusals)
+    left = left if device in ROUNDING else _seen(found, left, dtype)
+    return _Told(left_of(left), refusals, programs() - before)
+
+
+def _basic(found: Kind, record: Any, dtype: str) -> Refused | None:
+    """The refusal of the basic case in a dtype, if there is one."""
+    return _refusal(found, record, found.first, found.core(dtype))
 
 
 def _tiled(found: Kind, by_dtype: Mapping[str, Any]) -> Iterator[str]:
@@ -115,39 +88,6 @@ def _tiled(found: Kind, by_dtype: Mapping[str, Any]) -> Iterator[str]:
 def _seen(found: Kind, record: Any, dtype: str) -> Any:
     """The record with the conventions that problems show."""
     return record.but(conventions={**record.conventions, **found.shows(record, dtype)})
-
-
-def _left(record: Any) -> dict[str, Any]:
-    """The attributes of a record that probing narrows, by name."""
-    return {
-        "answers": sorted(record.answers),
-        "differentiates": sorted(record.differentiates),
-        "multiples": dict(record.multiples),
-        "palette": dict(record.palette),
-        "lost": [name for name in record.functions if name not in record.offered],
-        "shown": _shown_by(record),
-    }
-
-
-def _shown_by(record: Any) -> dict[str, str]:
-    """Its conventions that are no choice of anybody."""
-    return {name: x for name, x in record.conventions.items() if name not in record.choices}
-
-
-def narrowed(record: Any, like: Any) -> Any:
-    """A record with no more than what is left of another one of the same functions."""
-    (dtype,) = like.dtypes
-    return _only(record, dtype, _left(like))
-
-
-def _only(record: Any, dtype: str, left: Mapping[str, Any]) -> Any:
-    """The record with no more than what was left of it in a dtype."""
-    kinds = {n: frozenset(left[n]) for n in ("answers", "differentiates")}
-    lost = dict.fromkeys(left["lost"], not_offered)
-    palette = {number: tuple(shapes) for number, shapes in left["palette"].items()}
-    seen = {"multiples": left["multiples"], "palette": palette}
-    seen["conventions"] = {**record.conventions, **left["shown"]}
-    return record.but(**kinds, **lost, **seen, dtypes=(dtype,))
 
 
 def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> Any:
