@@ -35,7 +35,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("spec.laws",),
     ("spec",),  # the table of contents
     ("spec.kinds",),
-    (f"{ENGINE}.starting",),
+    (f"{ENGINE}.starting", f"{ENGINE}.each"),
     (f"{ENGINE}.profiles",),
     (f"{ENGINE}.settings",),
     (f"{ENGINE}.target",),

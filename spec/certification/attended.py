@@ -15,6 +15,7 @@ from spec.boundary.choosing import NONE
 from spec.certification.doors import here, so_far, supervising
 from spec.certification.isolation.supervisor import Supervisor
 from spec.certification.judging.edition import COMMITMENT
+from spec.certification.ledger.causes import first
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.progress import EVERY, progress
 from spec.certification.settings import Request
@@ -44,8 +45,8 @@ def attended(supervisor: Supervisor, stream: TextIO, file: str | None) -> Iterat
     try:
         with progress(stream) as shown, stopping(supervisor.stop):
             bench = supervisor.bench
-            bench.report, bench.announce, bench.hint = shown.report, shown.announce, shown.hint
-            bench.step = shown.step
+            bench.report, bench.announce, bench.step = shown.report, shown.announce, shown.step
+            bench.hint = lambda cause: shown.hint(first(cause))
             yield
     except KeyboardInterrupt:
         wanted = False  # who has seen enough is shown no more

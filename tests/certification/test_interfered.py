@@ -9,7 +9,15 @@ import pytest
 
 from spec import CLAUSES
 from spec.certification.isolation.child import ENDS, Child
-from spec.certification.isolation.protocol import CAUSES, Interfered, messages, read_verdict, turn
+from spec.certification.isolation.protocol import (
+    CAUSES,
+    Interfered,
+    messages,
+    read_first,
+    read_verdict,
+    turn,
+)
+from spec.certification.judging.cause import Cause
 from spec.certification.judging.plan import How
 from spec.certification.judging.verdict import Verdict, verdict_to_json
 from tests.shell import FEW, run
@@ -49,7 +57,7 @@ SAID = {
     "answering": {"answering": True},
     "survey": {"survey": {}, "probed": {}, "order": "x"},
     "verdict": ANSWER,
-    "first": {"first": "the output is wrong", "order": "x"},
+    "first": {"first": {}, "order": "x"},
     "diagnosis": {"diagnosis": {}, "beside": 0.0, "order": "x"},
 }
 TURNS = [
@@ -130,6 +138,14 @@ def test_a_verdict_on_what_was_ordered_is_read():
 def test_no_other_verdict_is(fields, beside):
     with pytest.raises(Interfered):
         read_verdict(child(), ANSWER | beside | {"verdict": VERDICT | fields}, CLAUSES, looks=True)
+
+
+def test_a_first_cause_is_a_cause_or_nothing():
+    cause = Cause(("causal",), "", "is wrong", problems=(2, 3))
+    assert read_first({"first": cause.to_json()}) == cause
+    for fields in ({"failure": 1}, {"features": [1]}, {"problems": ["2", 3]}, {"surprise": 1}):
+        with pytest.raises(Interfered, match="told a first in another form"):
+            read_first({"first": cause.to_json() | fields})
 
 
 def test_a_grade_that_was_granted_is_not_taken_back():

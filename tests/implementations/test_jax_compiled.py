@@ -12,6 +12,7 @@ from spec import CLAUSES, certify
 from spec.attention.plug.trials import core
 from spec.backends.compiled import programs
 from spec.certification.doors import supervising
+from spec.certification.ledger.causes import first
 from spec.certification.settings import Request
 from spec.certification.target.loading import load
 from spec.certification.target.probing import probed
@@ -143,7 +144,7 @@ def test_the_first_cause_is_told_while_other_clauses_are_tested(tmp_path: Path) 
     request = Request(f"{tmp_path}/unscaled.py:attend", profile="quick", dtypes=("float32",))
     watched = supervising(replace(request, clauses=("A1", "A4", "S9"), isolation="process"))
     heard: list[tuple[str, bool]] = []
-    watched.bench.hint = lambda words: heard.append((words, watched.causes.ordered))
+    watched.bench.hint = lambda cause: heard.append((first(cause), watched.causes.ordered))
     watched.run()
     ((words, after_all_clauses),) = heard
     assert not after_all_clauses

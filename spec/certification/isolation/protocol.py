@@ -13,6 +13,7 @@ from math import inf
 from typing import IO, Any, Protocol, TypeVar
 
 from spec.certification.diagnosing.diagnosis import Diagnosis
+from spec.certification.judging.cause import Cause
 from spec.certification.judging.judging import PARTS
 from spec.certification.judging.plan import How, Item
 from spec.certification.judging.verdict import ITSELF, Verdict, verdict_from_json
@@ -40,7 +41,7 @@ HELD: Mapping[str, Any] = {
     "loaded": bool,
     "unsuitable": str,
     "interfered": str,
-    "first": str,
+    "first": Mapping[str, Any],
     "order": str,
     "notes": tuple[str, ...],
     "after": float,
@@ -147,6 +148,11 @@ def _possible(verdict: Verdict, grade: str) -> bool:
         and all(name in PARTS and 0 <= x < inf for name, x in seconds.items())
         and not verdict.causes
     )
+
+
+def read_first(message: Mapping[str, Any]) -> Cause:
+    """The first cause in a message. Raises Interfered."""
+    return read(lambda: typed(Cause.from_json(message["first"])), "first")
 
 
 def read_diagnosis(message: Mapping[str, Any], clauses: Mapping[str, Clause]) -> Diagnosis:

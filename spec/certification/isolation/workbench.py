@@ -11,7 +11,8 @@ from spec.certification.isolation.child import Child
 from spec.certification.isolation.copying import leaving
 from spec.certification.isolation.crew import Crew
 from spec.certification.isolation.guard import Crash
-from spec.certification.isolation.protocol import read, read_verdict
+from spec.certification.isolation.protocol import read, read_first, read_verdict
+from spec.certification.judging.cause import Heard
 from spec.certification.judging.plan import Item, Plan
 from spec.certification.judging.verdict import INTERFERED, Verdict, unrun
 from spec.certification.target.cost import Cost
@@ -34,7 +35,7 @@ class Workbench:
         self.report: Report = lambda *_: None
         self.announce: Callable[[str], None] = lambda _: None
         self.step: Callable[[str], None] = lambda _: None
-        self.hint: Callable[[str], None] = lambda _: None
+        self.hint: Heard = lambda _: None
         self.hinted = False  # the first cause was told
         self.lost: list[Crash] = []
         self.probed: Mapping[str, Any] | None = None
@@ -74,8 +75,9 @@ class Workbench:
                 self.say(note, (verdict.clause, verdict.dtype))
         elif "first" in message:
             child.judged = True
+            cause = read_first(message)
             if not self.hinted:
-                self.hint(f"first cause: {printable(message['first'])}")
+                self.hint(cause)
             self.hinted = True
         else:
             self.crew.answering(child)

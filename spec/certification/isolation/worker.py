@@ -13,7 +13,7 @@
           observations, "after": the seconds in which the target was called for these}, and before
           that the verdict alone, if the run ends with a search for a counterexample; for causes
           {"diagnosis": ..., and in `beside` the seconds of forks that shared the work}, and before
-          it {"first": the first cause in words};
+          it {"first": the first cause};
           {"answering": true} once in a while, as long as calls return
 
 The output of the target goes to standard error; a fork has a pipe of its own for it. Before each
@@ -54,7 +54,6 @@ from spec.certification.judging.afresh import afresh
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.examiner import Examiner, with_counterexample
 from spec.certification.judging.verdict import verdict_to_json
-from spec.certification.ledger.causes import remedy
 from spec.certification.settings import Request
 from spec.certification.target.loading import imported
 from spec.certification.target.ward import Ward
@@ -202,8 +201,7 @@ def _defect(error: Exception) -> str:
 
 def _first(told: TextIO, order: str, cause: Cause) -> None:
     """Send the parent the first cause, for the person who waits for all of them."""
-    change = remedy(cause)
-    _tell(told, {"first": f"{cause.told}{'; ' * bool(change)}{change}", "order": order})
+    _tell(told, {"first": cause.to_json(), "order": order})
 
 
 def _through(guarded: Guarded, ward: Ward | None) -> Guarded:

@@ -13,6 +13,7 @@ from spec.certification.ledger.findings import Findings, grouped
 from spec.clause import section_of
 from spec.mistake import titles
 from spec.notation import Array
+from spec.printable import printable
 from spec.written import arrays, options, sizes
 
 WIDTH = 100
@@ -53,6 +54,11 @@ def _everywhere(cause: Cause) -> str:
 def remedy(cause: Cause) -> str:
     """The change that corrects a cause, or else the known bugs that it looks like; or ""."""
     return cause.lens or likeness(cause)
+
+
+def first(cause: Cause) -> str:
+    """The line for a person who waits for all causes."""
+    return printable("; ".join(filter(None, (f"first cause: {cause.told}", remedy(cause)))))
 
 
 def otherwise(certificate: Findings, cause: Cause) -> str:
