@@ -9,7 +9,10 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
     scores           <q, k>, the scale, the bias
     exponents        what becomes of scores on the way to weights
     weights          the softmax, the sum of a row and its logarithm
-    forward          the output: the centred form and the hull (Lemmas 3 and 5)
+    intervals        weights that are hardly determined (Lemma 6)
+    outputs          the values, and the exact output
+    undetermined     the output of their rows: the hull and intervals (Lemmas 5 and 6)
+    forward          the output: the centred form (Lemma 3)
     through_lse      what a cotangent of the log-sum-exp adds to the gradients of the scores
     recomputed       the weights, as a backward pass has them
     score_gradients  da, the row term, ds
@@ -242,5 +245,5 @@ def of_sum(terms: Array, budget: Array, shape: tuple[int, ...], problem: Problem
 def coverage(problem: Problem) -> Coverage:
     """How much the budgets of `problem` say, so that a pass is not a pass of nothing."""
     known = bounds(problem)
-    counts = (~problem.idle, known.weights.capped, known.backward.of_scores.again.silent)
+    counts = (~problem.idle, known.forward.ranged, known.backward.of_scores.again.silent)
     return Coverage(*(int(np.count_nonzero(x)) for x in counts))

@@ -22,65 +22,31 @@ where the second half of theta is Lemma 1, or Lemma 2 where that says more. Grad
 what they store (`arithmetic`), and each formula the underflow of its operations,
 which is nothing unless numbers are near the smallest.
 
-Lemma 5 (the hull). Computed weights are not negative, so o^ is, but for the rounding
-of its sums, between the smallest and the largest visible value. Rows whose kappa is
-above `CAPPED_ABOVE` are judged by that where it says more: their weights are hardly
-determined by the problem.
+Rows whose kappa is above `CAPPED_ABOVE` are judged by other lemmas where these say more
+(`undetermined`): their weights are hardly determined by the problem.
 """
 
 import numpy as np
 
-from spec.attention import definition
 from spec.attention.rounding import merged, sums
 from spec.attention.rounding.arithmetic import C_DIV, C_WEIGHT
-from spec.attention.rounding.reference import in_float64
+from spec.attention.rounding.outputs import Outputs
+from spec.attention.rounding.undetermined import Undetermined
 from spec.attention.rounding.weights import SILENT_ABOVE, Weights
 from spec.notation import Array, once
 
 DIRECT_UP_TO = 400_000  # elements of |v_jc - o_ic|; above, Cauchy-Schwarz and products
-UNEQUAL_UP_TO = 0.5
-TILE = 4_000_000  # elements of a temporary array over (rows, M, E)
 
 
-class Forward:
+class Forward(Outputs):
     """The bounds of the output of one problem, each computed once, when asked for.
 
     Every attribute is the symbol of that name in the module's derivation.
     """
 
     def __init__(self, weights: Weights) -> None:
-        self.weights, self.scores = weights, weights.scores
-        self.problem, self.rules = weights.problem, weights.rules
-
-    @once
-    def v(self) -> Array:
-        """v, once for every query head.   (B, H, M, E)"""
-        return definition.shared(self.problem.v, self.problem.H)
-
-    @once
-    def v_size(self) -> Array:
-        """|v|, and the budget of an inexact v.   (B, H, M, E)"""
-        return sums.plus(np.abs(self.v), self.inexact)
-
-    @once
-    def inexact(self) -> Array | float:
-        """B_v, once for every query head.   (B, H, M, E), or 0 if v is exact"""
-        return self.scores.inputs.of_heads("v", self.problem)
-
-    @once
-    def moved(self) -> Array | float:
-        """sum_j a_ij B_v: what an inexact v does to the output.   (B, H, N, E)"""
-        return self.weights.a @ np.asarray(self.inexact) if self.scores.inputs.any else 0.0
-
-    @once
-    def o(self) -> Array:
-        """The exact output, near enough.   (B, H, N, E)"""
-        return in_float64(self.scores.reference.o)
-
-    @once
-    def size_of_o(self) -> Array:
-        """|o|.   (B, H, N, E)"""
-        return np.abs(self.o)
+        super().__init__(weights)
+        self.undetermined = Undetermined(self)
 
     @once
     def theta(self) -> Array:
@@ -160,60 +126,26 @@ class Forward:
 
     @once
     def core(self) -> Array:
-        """[ centred + theta + phi |o| ] / (1 - kappa), or the hull.   (B, H, N, E)"""
+        """[ centred + theta + phi |o| ] / (1 - kappa), or Lemmas 5 and 6.   (B, H, N, E)"""
         size = sums.plus(self.size_of_o, self.moved)
         whole = self.centred + self.theta + self.weights.phi * size
         if not self.weights.capped.any():
             return sums.plus(whole / (1.0 - self.weights.kappa), self.moved)
         trusted: Array = np.less(self.weights.kappa, SILENT_ABOVE)
         core = sums.plus(whole / (1.0 - np.where(trusted, self.weights.kappa, 0.0)), self.moved)
-        rows = np.nonzero(self.weights.capped[..., 0])
-        hull = self._hull(*rows)
-        core[rows] = np.where(trusted[rows], np.minimum(core[rows], hull), hull)
+        rows, held = self.undetermined.rows, self.undetermined.held
+        core[rows] = np.where(trusted[rows], np.minimum(core[rows], held), held)
         return core
 
-    def _hull(self, b: Array, h: Array, i: Array) -> Array:
-        """Lemma 5, for some rows: the distance to the furthest visible value.   (rows, E)
-
-        And rounding: twice the additions and the rescalings, for numerator and
-        normaliser; a stored weight, or an exponential and its normaliser, likewise. Merged
-        parts add up to as much as they may, but never to two that are one.
-        """
-        r, M = self.rules, self.problem.M
-        low, high = self._visible(b, h, i)
-        o = self.o[b, h, i]
-        relative = 4 * (M + C_WEIGHT) * r.u * sums.growth(M, r.u) + 4 * r.u_cast
-        relative += 2 * M * (r.unit.tiny + r.w_cast)
-        unequal = np.minimum(self.weights.unequal, UNEQUAL_UP_TO)
-        of_rows = np.broadcast_to(unequal, self.scores.live.shape)[b, h, i]
-        sizes = (relative + of_rows) * np.maximum(np.abs(low), np.abs(high))
-        return np.maximum(high - o, o - low) + sizes + 4 * M * (r.w + r.w_each) + r.flush
-
-    def _visible(self, b: Array, h: Array, i: Array) -> tuple[Array, Array]:
-        """The smallest and the largest visible value, for some rows.   (rows, E) each"""
-        if self.scores.full:
-            low, high = (sums.plus(self.v, x) for x in (-self.inexact, self.inexact))
-            return low.min(axis=-2)[b, h], high.max(axis=-2)[b, h]
-        M = self.problem.M
-        low, high = np.empty((len(b), self.problem.E)), np.empty((len(b), self.problem.E))
-        step = max(1, TILE // max(1, M * self.problem.E))
-        for rows in (slice(x, x + step) for x in range(0, len(b), step)):
-            v = self.v[b[rows], h[rows]]
-            off = self.inexact[b[rows], h[rows]] if isinstance(self.inexact, np.ndarray) else 0.0
-            seen = self.problem.allowed[b[rows], h[rows], i[rows]][..., None]
-            high[rows] = np.where(seen, sums.plus(v, off), -np.inf).max(axis=-2)
-            low[rows] = np.where(seen, sums.plus(v, -off), np.inf).min(axis=-2)
-        return low, high
-
     @once
-    def largest(self) -> Array:
-        """max_j |v_jc| over the keys that query i sees, 0 where there is none.   (B, H, N, E)"""
-        shape = self.o.shape
-        if not self.problem.M:
-            return np.zeros(shape)
-        rows = np.indices(shape[:3]).reshape(3, -1)
-        sizes = np.maximum(*map(np.abs, self._visible(*rows))).reshape(shape)
-        return np.where(np.isfinite(sizes), sizes, 0.0)
+    def ranged(self) -> Array:
+        """Rows whose output is held to the range of the visible values alone.   (B, H, N, 1)"""
+        ranged = np.zeros(self.scores.live.shape, dtype=bool)
+        if not self.weights.capped.any():
+            return ranged
+        hull, apart = self.undetermined.hull, self.undetermined.apart
+        ranged[self.undetermined.rows] = np.greater_equal(apart, hull).all(-1, keepdims=True)
+        return ranged
 
     @once
     def accumulated(self) -> Array:

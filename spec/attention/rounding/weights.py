@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spec.attention.rounding import sums
+from spec.attention.rounding import intervals, sums
 from spec.attention.rounding.arithmetic import C_DIV, C_LOG
 from spec.attention.rounding.exponents import Exponents
 from spec.attention.rounding.reference import in_float64
@@ -39,8 +39,8 @@ TRUSTED_UP_TO = 80.0  # exponents whose error is larger are bounded in logarithm
 class Coverage:
     """How much the budgets of a problem say.
 
-    rows: rows that see a key. capped: of these, those whose weights are hardly
-    determined, so that their output is only held to the hull of the values.
+    rows: rows that see a key. capped: of these, those whose weights are so hardly
+    determined that their output is only held to the hull of the values.
     silent: those about whose gradients nothing is claimed.
     """
 
@@ -149,7 +149,7 @@ class Weights:
 
             |a^_j - a_j| <= a_j [ epsilon_j - 2 drift_j + sum_k drift_k + rho ] / (1 - kappa - rho)
 
-        and by no more than what keeps it between 0 and 1.
+        and by no more than Lemma 6 says (`intervals`).
         """
         r = self.rules
         spread = self.epsilon - 2.0 * (self.drift - self.a * self.exponents.y)
@@ -195,8 +195,20 @@ class Weights:
         lse = np.where(self.problem.idle, 0.0, np.abs(in_float64(self.scores.reference.lse)))
         return (error + stored.u * (error + lse) + stored.w) * self.scores.live[..., 0]
 
+    @once
+    def between(self) -> tuple[Array, Array]:
+        """The smallest and the largest that each weight may be (Lemma 6).   (B, H, N, M) each"""
+        return intervals.between(self.exponents.gap, self.exponents.x, self.problem.allowed)
+
+    @once
+    def apart(self) -> Array:
+        """How far a weight may be by Lemma 6, in rows that see a key.   (B, H, N, M)"""
+        low, high = self.between
+        return np.maximum(np.maximum(high - self.a, self.a - low), 0.0)
+
     @property
     def _most(self) -> Array:
-        """What keeps a weight between 0 and 1, or as exp(s - lse) not far above.   (B, H, N, M)"""
+        """The same of a weight as exp(s - lse), which may be above one.   (B, H, N, M)"""
         above = np.expm1(np.minimum(2.0 * (self.exponents.y + self.normaliser), TRUSTED_UP_TO))
-        return np.maximum(self.a, 1 - self.a) + above + 4 * self.problem.M * self.rules.u
+        _, high = self.between
+        return self.apart + high * above + 4 * self.problem.M * self.rules.u
