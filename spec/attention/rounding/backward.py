@@ -85,7 +85,8 @@ class Backward:
         s, b, r = self.scores, self.of_scores, self.rules
         dv = np.abs(in_float64(s.reference.gradients.v))
         wrong = b.again.wrong
-        wrong = wrong + (r.u_cast + 2 * r.u_each) * self.weights.a if r.u_cast else wrong
+        stored = np.where(b.again.by_intervals, b.again.most, self.weights.a) if r.u_cast else 0.0
+        wrong = sums.plus(wrong, (r.u_cast + 2 * r.u_each) * stored)
         error = self._gathered(wrong.swapaxes(-1, -2) @ b.g)
         if s.inputs.any:
             error += self._gathered(self.weights.a.swapaxes(-1, -2) @ s.inputs.dout)

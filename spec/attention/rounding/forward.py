@@ -137,6 +137,16 @@ class Forward(Outputs):
         core[rows] = np.where(trusted[rows], np.minimum(core[rows], held), held)
         return core
 
+    @property
+    def rounded(self) -> Array:
+        """What rounding the sums of a row does to its output, however wrong its weights are.
+
+        (B, H, N, E), and 0 in rows whose weights are determined.
+        """
+        error = np.zeros(self.o.shape)
+        error[self.undetermined.rows] = self.undetermined.rounded
+        return error
+
     @once
     def ranged(self) -> Array:
         """Rows whose output is held to the range of the visible values alone.   (B, H, N, 1)"""

@@ -21,6 +21,7 @@ import numpy as np
 from spec.notation import Array
 
 HUGE = 2.0**60  # an exponent that is off by so much says nothing
+MOST = 40.0  # logarithm: of a weight that is said to be up to e^40 nothing is said
 ROUNDED = 2.0**-51  # relative, of an exponent here; and of a sum, for each of its terms
 
 
@@ -37,6 +38,26 @@ def between(gap: Array, x: Array, seen: Array) -> tuple[Array, Array]:
         least = 1.0 / (1.0 + np.exp(_log_of_others(high) + slack - low))
         most = 1.0 / (1.0 + np.exp(_log_of_others(low) - slack - high))
     return np.where(seen, least, 0.0), np.where(seen, most, 0.0)
+
+
+def again(gap: Array, x: Array, seen: Array) -> tuple[Array, Array]:
+    """The same of exp(s - lse), whose sum has exponents that were computed before.   (..., M) each
+
+    The largest may be above one, up to e^(2 x), and is cut off at e^MOST.
+    """
+    x = np.minimum(x, HUGE)
+    low, high = (np.where(seen, move - gap, -np.inf) for move in (-x, x))
+    slack = ROUNDED * (gap.shape[-1] + 8 + gap + x)
+    least = np.exp(low - _log_of_all(high) - slack)
+    return least, np.exp(np.minimum(high - _log_of_all(low) + slack, MOST))
+
+
+def _log_of_all(s: Array) -> Array:
+    """log sum_l e^(s_l); of rows without a key, 0.   (..., 1)"""
+    top = s.max(axis=-1, keepdims=True, initial=-np.inf)
+    top = np.where(top > -np.inf, top, 0.0)
+    total = np.exp(s - top).sum(axis=-1, keepdims=True)
+    return top + np.log(np.where(total > 0, total, 1.0))
 
 
 def _log_of_others(s: Array) -> Array:

@@ -130,6 +130,9 @@ class Maximum:
         b, r, E = self.of_scores, self.rules, self.problem.E
         apart = (b.again.heavy * sums.plus(b.H, -b.moved)).sum(axis=-1, keepdims=True)
         theta = (b.g * b.forward.theta).sum(axis=-1, keepdims=True)
+        if b.again.by_intervals.any():
+            held = (b.g * b.forward.rounded).sum(axis=-1, keepdims=True)
+            theta = np.where(b.again.by_intervals, held, theta)
         theta = theta * (b.again.speaks / b.again.room)
         added = sums.of_any_order(b.heavy_o, b.delta, E, u=r.u, w=r.w, count=E, products=0)
         back = (C_BACK * r.u + 2 * r.u_each) * b.heavy_o

@@ -12,13 +12,22 @@ the two do not cancel.
 
     own_ij    = drift_ij / room                              the weight, but for c
     wrong_ij  = own_ij + a_ij shared_i                       most_ij = a_ij + wrong_ij
+
+In rows whose weights are hardly determined, Lemma 6 says more (`intervals`). A weight exp(s - lse)
+lies between e^(s_j - x_j) / sum_l e^(s_l + x_l) and e^(s_j + x_j) / sum_l e^(s_l - x_l), but for
+rho: the exponent of a key, and the same in the sum, may be off in two directions. Then own is how
+far that is from a, and the row shares nothing.
 """
 
 import numpy as np
 
+from spec.attention.rounding import intervals
 from spec.attention.rounding.through_lse import ThroughLse
 from spec.attention.rounding.weights import SILENT_ABOVE, Weights
 from spec.notation import Array, once
+
+RHO = 0.5  # of a row: where it may be more, nothing is claimed
+VAGUE = 1.0  # how far a weight may be so that this says nothing of it
 
 
 class Recomputed:
@@ -32,21 +41,55 @@ class Recomputed:
         self.problem, self.rules = weights.problem, weights.rules
 
     @once
+    def _trust(self) -> Array:
+        """1 - kappa - rho.   (B, H, N, 1)"""
+        return 1.0 - self.weights.kappa - self.weights.normaliser
+
+    @once
+    def _apart(self) -> Array:
+        """How far a weight may be by intervals.   (B, H, N, M)"""
+        low, high = intervals.again(
+            self.weights.exponents.gap, self.weights.exponents.x, self._seen
+        )
+        rho = np.minimum(self.weights.normaliser, RHO)
+        a = self.weights.a
+        apart = np.maximum(high / (1.0 - rho) - a, a - low * (1.0 - rho))
+        return np.where(self._seen, np.maximum(apart, 0.0), 0.0)
+
+    @property
+    def _seen(self) -> Array:
+        """The visible keys.   (B, H, N, M)"""
+        return self.problem.allowed
+
+    @once
+    def by_intervals(self) -> Array:
+        """Rows whose weights are hardly determined, and bounded by intervals.   (B, H, N, 1)"""
+        if not self.weights.capped.any():
+            return np.zeros(self.weights.kappa.shape, dtype=bool)
+        first = np.where(self._trust >= 1 - SILENT_ABOVE, self._trust, np.nan)
+        both = 2 * self.weights.drifts + self.weights.normaliser
+        apart = self._apart.sum(axis=-1, keepdims=True)
+        better = self.weights.capped & ~(both / first <= apart)
+        some = (self._seen & (self._apart < VAGUE)).any(axis=-1, keepdims=True)
+        return np.asarray(better & some & (self.weights.normaliser < RHO))
+
+    @once
     def shared(self) -> Array:
         """shared_i room_i = drifts + rho, and 0 where nothing is claimed.   (B, H, N, 1)"""
-        return np.where(self.silent, 0.0, self.weights.drifts + self.weights.normaliser)
+        none = self.silent | self.by_intervals
+        return np.where(none, 0.0, self.weights.drifts + self.weights.normaliser)
 
     @once
     def silent(self) -> Array:
         """Rows about whose gradients nothing is claimed.   (B, H, N, 1)"""
-        silent = np.greater(self.weights.kappa + self.weights.normaliser, SILENT_ABOVE)
+        silent = np.less(self._trust, 1 - SILENT_ABOVE) & ~self.by_intervals
         return silent if self.problem.dlse is None else silent | self.through_lse.silent
 
     @once
     def room(self) -> Array:
-        """room_i = 1 - kappa - rho.   (B, H, N, 1)"""
-        trust = 1.0 - self.weights.kappa - self.weights.normaliser
-        return np.where(self.silent, 1.0, trust)
+        """room_i = 1 - kappa - rho; 1 - rho where intervals bound the weights.   (B, H, N, 1)"""
+        room = np.where(self.by_intervals, 1.0 - self.weights.normaliser, self._trust)
+        return np.where(self.silent, 1.0, room)
 
     @once
     def speaks(self) -> Array | float:
@@ -55,13 +98,21 @@ class Recomputed:
 
     @once
     def drift(self) -> Array:
-        """drift_ij / room_i.   (B, H, N, M)"""
-        return self.weights.drift * (self.speaks / self.room)
+        """drift_ij / room_i, or by Lemma 6 how far a weight may be.   (B, H, N, M)"""
+        drift = self.weights.drift * (self.speaks / self.room)
+        if not self.by_intervals.any():
+            return drift
+        return np.where(self.by_intervals, self.weights.apart * self.speaks, drift)
 
     @once
     def heavy(self) -> Array:
-        """heavy_ij / room_i.   (B, H, N, M)"""
-        return self.weights.heavy * (self.speaks / self.room)
+        """heavy_ij / room_i, or the most that a weight may be.   (B, H, N, M)"""
+        heavy = self.weights.heavy * (self.speaks / self.room)
+        if not self.by_intervals.any():
+            return heavy
+        return np.where(
+            self.by_intervals, (self.weights.a + self.weights.apart) * self.speaks, heavy
+        )
 
     @once
     def own(self) -> Array:
@@ -71,7 +122,10 @@ class Recomputed:
         one underflows as it is stored, and so do a quotient and a normaliser.
         """
         lost = self.rules.unit.tiny + 3 * self.rules.w_each
-        return self.drift + self.weights.scores.where_visible(lost)
+        own = self.drift
+        if self.by_intervals.any():
+            own = np.where(self.by_intervals, self._apart * self.speaks, own)
+        return own + self.weights.scores.where_visible(lost)
 
     @once
     def wrong(self) -> Array:

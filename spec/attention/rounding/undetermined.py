@@ -55,9 +55,14 @@ class Undetermined:
                 found[rows] += (most @ seen.inexact[keys])[:, 0]
         return found
 
-    @once
+    @property
     def held(self) -> Array:
-        """The smaller of both, and rounding.   (rows, E)
+        """The smaller of both, and rounding.   (rows, E)"""
+        return np.minimum(self.hull, self.apart) + self.rounded
+
+    @once
+    def rounded(self) -> Array:
+        """What rounding adds to either.   (rows, E)
 
         Twice the additions and the rescalings, for numerator and normaliser; a stored weight, or an
         exponential and its normaliser, likewise. Merged parts add up to as much as they may, but
@@ -69,4 +74,4 @@ class Undetermined:
         unequal = np.minimum(self.outputs.weights.unequal, UNEQUAL_UP_TO)
         of_rows = np.broadcast_to(unequal, self.outputs.scores.live.shape)[self.rows]
         sizes = (relative + of_rows) * np.maximum(*map(np.abs, self.range))
-        return np.minimum(self.hull, self.apart) + sizes + 4 * M * (r.w + r.w_each) + r.flush
+        return sizes + 4 * M * (r.w + r.w_each) + r.flush

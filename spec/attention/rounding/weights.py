@@ -6,7 +6,8 @@ and one rounding for each rescaling):
 
     epsilon_ij = exp(x_ij) - 1
     drift_ij   = a_ij epsilon_ij          heavy_ij = a_ij (1 + 2 epsilon_ij)
-    phi_i      = (1 + sum_j drift) [ sum_j min(u, heavy) - u + u sum_j heavy R ]
+    phi_i      = (1 + sum_j drift) [ sum_j min(u, heavy) - u + u sum_j heavy R ],
+                 and no more than u (M - 1 + max_j R), as no term is negative
     kappa_i    = sum_j drift + phi        how far the row can be trusted
     rho_i      = phi + u (C_DIV + C_LOG (1 + log L) + 2 |lse|)
 
@@ -105,8 +106,12 @@ class Weights:
         u = self.rules.u
         few = np.minimum(self.heavy, u).sum(axis=-1, keepdims=True) - u * self.scores.live
         rescaled = u * self.rescaled.sum(axis=-1, keepdims=True)
-        unit = sums.growth(self.problem.M, u) * (1 + self.drifts)
-        return sums.plus(unit * (few + rescaled) + 2 * self.rules.u_each, self.unequal)
+        unit = sums.growth(self.problem.M, u)
+        phi = unit * (1 + self.drifts) * (few + rescaled)
+        if self.drifts.max(initial=0.0) > CAPPED_ABOVE:
+            most = self.exponents.R.max(axis=-1, keepdims=True, initial=0.0)
+            phi = np.minimum(phi, unit * u * (self.problem.M - 1 + most))
+        return sums.plus(phi + 2 * self.rules.u_each, self.unequal)
 
     @once
     def unequal(self) -> Array | float:
