@@ -5,7 +5,7 @@ import pytest
 
 from spec.attention import rounding
 from spec.attention.notation import Problem
-from spec.attention.rounding.intervals import between
+from spec.attention.rounding.intervals import again, between
 from spec.formats import rounded
 from spec.notation import Array
 from tests.attention.budget_shares import worst
@@ -57,6 +57,22 @@ def test_the_ends_of_an_interval_are_attained() -> None:
                 assert abs(end[j] - a) <= 1e-11 * a + 1e-14
 
 
+def test_weights_that_are_computed_again_lie_in_wider_intervals() -> None:
+    """The exponents of exp(s - lse) are off in one way, and those of its sum in another."""
+    for _ in range(1000):
+        s, x, seen = drawn()
+        least, most = again(np.where(seen, s[seen].max() - s, 0.0), x, seen)
+        low, high = interval(s, x, seen)
+        assert (least <= low + 1e-12).all()
+        assert (most >= high * (1 - 1e-12)).all()
+        for _ in range(10):
+            one, other = (s + RANDOM.choice([-1.0, 1.0], s.shape) * x for _ in range(2))
+            lse = np.logaddexp.reduce(other[seen])
+            a = np.where(seen, np.exp(np.clip(one - lse, -800.0, 39.0)), 0.0)
+            assert (a <= most * (1 + 1e-12) + 1e-300).all()
+            assert (a >= least * (1 - 1e-12) - 1e-300).all()
+
+
 @pytest.mark.parametrize("x", [0.0, 1e3, 1e300, np.inf])
 def test_no_error_is_too_large(x: float) -> None:
     gap, seen = np.array([0.0, 1.0, 1e300]), np.array([True, True, True])
@@ -79,6 +95,17 @@ def test_the_value_of_the_lowest_score_is_no_right_output() -> None:
         assert rounding.of_output(problem)[0, 0, 0, 0] < 0.1  # the hull is 2 wide
         near = far_apart(dtype, 2.0**-2)
         assert rounding.of_output(near)[0, 0, 0, 0] < 0.1
+
+
+def test_keys_far_below_have_bounded_gradients() -> None:
+    """Where the largest score is known to within one, no other key has a gradient to speak of."""
+    for dtype in ("float16", "bfloat16"):
+        problem = far_apart(dtype, 300.0)
+        assert rounding.coverage(problem).silent == 0
+        gradients = rounding.of_gradients(problem)
+        assert np.isfinite(gradients.q).all()
+        assert (gradients.v[0, 0, :2] < 1e-3).all()
+        assert (gradients.k[0, 0, :2] < 1e-2).all()
 
 
 def test_coverage_counts_rows_that_are_held_to_the_range_alone() -> None:
