@@ -155,6 +155,18 @@ def test_layout_blhd_turns_arrays_around():
     near(record.backward(problem).k, definition.gradients(problem).k)
 
 
+def test_layout_lbhd_has_the_length_before_the_batch():
+    def attend(q, k, v):
+        assert q.shape == (4, 2, 3, 2)
+        turned = (x.permute(1, 2, 0, 3) for x in (q, k, v))
+        return sdpa(*turned).permute(2, 0, 1, 3)
+
+    problem = core("float32")
+    record = implementation(attend, layout="lbhd", backend="torch")
+    near(record.forward(problem), definition.attention(problem))
+    near(record.backward(problem).k, definition.gradients(problem).k)
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [

@@ -22,7 +22,13 @@ from tests.targets import shapes
 
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "clauses": "A1,A2,C2"}
 NO_OTHER = "nothing else is tested"
-WRONG = ("doubled_length_first", "halved_three_axes", "doubled_one_sequence", "doubled_two_axes")
+WRONG = (
+    "doubled_length_first",
+    "doubled_length_before_batch",
+    "halved_three_axes",
+    "doubled_one_sequence",
+    "doubled_two_axes",
+)
 
 
 def in_layout(name: str) -> str:
@@ -51,6 +57,7 @@ def only(words: str) -> str:
         (shapes.length_first, in_layout("blhd"), True),
         (shapes.square_length_first, in_layout("blhd"), True),
         (shapes.doubled_length_first, in_layout("blhd"), False),
+        (shapes.length_before_batch, in_layout("lbhd"), True),
         (shapes.three_axes, in_layout("hld"), True),
         (shapes.halved_three_axes, in_layout("hld"), False),
         (shapes.one_sequence, in_layout("lhd"), True),

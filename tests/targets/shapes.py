@@ -15,6 +15,16 @@ def doubled_length_first(query, key, value):
     return length_first(query, key, value) * query.dtype.type(2)
 
 
+def length_before_batch(query, key, value, attn_mask=None, is_causal=False):
+    """(length, batch, heads, width)."""
+    q, k, v = (x.transpose(1, 2, 0, 3) for x in (query, key, value))
+    return right(q, k, v, attn_mask, is_causal).transpose(2, 0, 1, 3)
+
+
+def doubled_length_before_batch(query, key, value):
+    return length_before_batch(query, key, value) * query.dtype.type(2)
+
+
 def three_axes(query, key, value, attn_mask=None, is_causal=False, scale=None):
     """(batch, length, width)."""
     _, n, _ = query.shape

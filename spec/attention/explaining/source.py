@@ -138,6 +138,8 @@ class Source:
             return lies.unpacked(text, LIKE.get(name, ""))
         if lies.axes < 4:
             return f"{text}.reshape{_ours(asked.problem, name)}"
+        if lies.first and name in LIKE:
+            return f"{text}.transpose({', '.join(map(str, np.argsort(lies.order)))})"
         swapped = lies.swapped and name in LIKE
         return f"{text}.swapaxes(1, 2)" if swapped or self._turned(asked) else text
 

@@ -1,4 +1,4 @@
-"""How functions have their arrays: the heads before the length or behind it, or no such axis.
+"""How functions have their arrays: the length behind the heads or before them, or no such axis.
 
 A problem has (B, H, length, width). Where a function has one axis less and no other order, batch
 and heads are folded into one, so that head h of sequence b stands at b H + h, and reads key head
@@ -30,14 +30,15 @@ USUAL = "bhld"
 class Layout:
     """The axes of a function's arrays, in words; how many; whether the length stands before H.
 
-    packs: whether the axis of the length is that of all tokens. pages: those of its keys, if it
-    has them in a cache. told: the arguments that give the positions of tokens: none. writes:
-    whether it writes into its arguments: it does not.
+    first: whether it stands before B as well. packs: whether the axis of the length is that of all
+    tokens. pages: those of its keys, if it has them in a cache. told: the arguments that give the
+    positions of tokens: none. writes: whether it writes into its arguments: it does not.
     """
 
     words: str
     axes: int = 4
     swapped: bool = False
+    first: bool = False
     packs: bool = False
     pages: Pages | None = None
 
@@ -81,9 +82,13 @@ class Layout:
             return kept[self.single :]
         return (ours[0] * ours[1], *ours[2:])
 
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Where our axes B, H, length and width stand, in the function's order."""
+        return (2, 0, 1, 3) if self.first else (0, 2, 1, 3) if self.swapped else (0, 1, 2, 3)
+
     def _ordered(self, ours: Shape) -> Shape:
-        B, H, length, *rest = ours
-        return (B, length, H, *rest) if self.swapped else ours
+        return tuple(ours[axis] for axis in self.order if axis < len(ours))
 
     def put(self, x: Array, like: str) -> Array:
         """An input, or a cotangent, as the function has it. Raises Refused: it has no axis.
@@ -94,12 +99,12 @@ class Layout:
             missing = " and ".join(("sequences", "heads")[: self.single])
             raise Refused(f"arrays {self.words} have no axis for {missing}")
         shape = self.shape(x.shape, like)
-        return (x.swapaxes(1, 2) if self.swapped and like else x).reshape(shape)
+        return (x.transpose(self.order[: x.ndim]) if self.swapped and like else x).reshape(shape)
 
     def back(self, x: Array, ours: Shape, like: str = "q") -> Array:
         """An array of the function as we have it."""
         if self.swapped and like:
-            return x.reshape(self._ordered(ours)).swapaxes(1, 2)
+            return x.reshape(self._ordered(ours)).transpose(np.argsort(self.order[: len(ours)]))
         return x.reshape(ours)
 
     def mask(self, x: Array, B: int, H: int) -> Array:
@@ -182,6 +187,7 @@ LAYOUTS: Mapping[str, Layout] = {
     **{f"{name}{x}": of_places(form, x) for name, form in PAGED.items() for x in (16, 64, 256)},
     "bhld": Layout("(batch, heads, length, width)"),
     "blhd": Layout("(batch, length, heads, width)", swapped=True),
+    "lbhd": Layout("(length, batch, heads, width)", swapped=True, first=True),
     "hld": Layout("(batch and heads in one, length, width)", axes=3),
     "lhd": Layout("(length, heads, width)", axes=3, swapped=True),
     "ld": Layout("(length, width)", axes=2),
