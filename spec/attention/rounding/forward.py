@@ -139,9 +139,9 @@ class Forward(Outputs):
 
     @property
     def rounded(self) -> Array:
-        """What rounding the sums of a row does to its output, however wrong its weights are.
+        """The error from rounding the sums of a row, however wrong its weights are.   (B, H, N, E)
 
-        (B, H, N, E), and 0 in rows whose weights are determined.
+        It is computed for rows whose weights are hardly determined, and 0 in the others.
         """
         error = np.zeros(self.o.shape)
         error[self.undetermined.rows] = self.undetermined.rounded

@@ -15,8 +15,8 @@ the two do not cancel.
 
 In rows whose weights are hardly determined, Lemma 6 says more (`intervals`). A weight exp(s - lse)
 lies between e^(s_j - x_j) / sum_l e^(s_l + x_l) and e^(s_j + x_j) / sum_l e^(s_l - x_l), but for
-rho: the exponent of a key, and the same in the sum, may be off in two directions. Then own is how
-far that is from a, and the row shares nothing.
+rho: the exponent of a key, and the same in the sum, may be off in two directions. The largest
+distance from a is then own_ij, and shared_i is zero.
 """
 
 import numpy as np

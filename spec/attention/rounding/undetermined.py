@@ -62,11 +62,11 @@ class Undetermined:
 
     @once
     def rounded(self) -> Array:
-        """What rounding adds to either.   (rows, E)
+        """The error from rounding sums, in addition to either.   (rows, E)
 
-        Twice the additions and the rescalings, for numerator and normaliser; a stored weight, or an
-        exponential and its normaliser, likewise. Merged parts add up to as much as they may, but
-        never to two that are one.
+        It is twice the additions and the rescalings, for numerator and normaliser; a stored weight,
+        or an exponential and its normaliser, likewise. Merged parts add up to as much as they may,
+        but never to two that are one.
         """
         r, M = self.outputs.rules, self.problem.M
         relative = 4 * (M + C_WEIGHT) * r.u * sums.growth(M, r.u) + 4 * r.u_cast
