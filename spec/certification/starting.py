@@ -13,11 +13,11 @@ import tempfile
 from dataclasses import dataclass
 from typing import IO
 
+from spec.runner.compiled import ALL_KEPT, OF_JAX
+
 NAME = __name__.partition(".")[0]  # `spec` here, and `attention_spec` where it is installed
 INSTALLED = "attention-spec"  # the command that comes with the package
 COMMAND = INSTALLED if INSTALLED.replace("-", "_") == NAME else f"python -m {NAME}"
-CACHE = "JAX_COMPILATION_CACHE_DIR"
-KEEPING = ("ENTRY_SIZE_BYTES", "COMPILE_TIME_SECS")  # from how much on a program is kept there
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 BUILDERS = "TORCHINDUCTOR_COMPILE_THREADS"  # more than one are processes, which outlive a worker
 
@@ -114,10 +114,9 @@ def started(*handles: int, place: Place | None = None) -> subprocess.Popen[str]:
 
 def _sharing_programs() -> dict[str, str]:
     """The cache that workers of a run share for compiled programs, unless one is set."""
-    if CACHE in os.environ:
+    if OF_JAX in os.environ:
         return {}
     if not _programs:
         _programs.append(tempfile.mkdtemp(prefix="programs-"))
         atexit.register(shutil.rmtree, _programs[0], ignore_errors=True)
-    least = {f"JAX_PERSISTENT_CACHE_MIN_{what}": "-1" for what in KEEPING}
-    return {CACHE: _programs[0], **least}
+    return {OF_JAX: _programs[0], **dict(ALL_KEPT)}

@@ -9,6 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 TRACED: Mapping[str, tuple[type, ...]] = {"static": (), "traced": (float,)}  # by JAX, beside arrays
+OF_JAX = "JAX_COMPILATION_CACHE_DIR"  # which JAX reads as it is imported
+ALL_KEPT = tuple(  # there, of whatever size and however soon it was compiled
+    (f"JAX_PERSISTENT_CACHE_MIN_{what}", "-1") for what in ("ENTRY_SIZE_BYTES", "COMPILE_TIME_SECS")
+)
 DONE, KEPT = "/jax/core/compile/backend_compile_duration", "/jax/compilation_cache/cache_hits"
 
 _heard = Counter[str]()

@@ -18,12 +18,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from . import landlock, spaces
+from .compiled import OF_JAX
 from .readable import allowed
 
 GIGA = 1 << 30
 FILES, TASKS = 4096, 1024
 HOMES = ("HOME", "TMPDIR", "XDG_CACHE_HOME")
-OF_JAX = "JAX_COMPILATION_CACHE_DIR"  # which JAX reads as it is imported
 CACHES = (
     *("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH", "NUMBA_CACHE_DIR"),
     OF_JAX,

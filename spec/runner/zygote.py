@@ -31,7 +31,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from . import landlock, spaces
 from .alone import TEXT
-from .confine import FILES, OF_JAX, cache, confine
+from .compiled import ALL_KEPT, OF_JAX
+from .confine import FILES, cache, confine
 from .origin import INSTALLED
 from .readable import common
 from .serve import serve
@@ -39,9 +40,6 @@ from .serve import serve
 LINE = 1 << 16
 SWEEPING = 5.0  # seconds
 SILENT = ("KINETO_LOG_LEVEL", "99")  # else torch says that calls are watched (`for_torch`)
-ALL_KEPT = tuple(  # by JAX, of whatever size and however soon it was compiled
-    (f"JAX_PERSISTENT_CACHE_MIN_{what}", "-1") for what in ("ENTRY_SIZE_BYTES", "COMPILE_TIME_SECS")
-)
 LATER: Mapping[str, Sequence[str]] = {
     "numpy": ("numpy.random",),
     "torch": ("torch.fx.experimental.symbolic_shapes", "attention_runner.arrays.for_torch"),
