@@ -105,6 +105,10 @@ class Alone:
             with suppress(OSError):
                 one.close()
 
+    def __del__(self) -> None:
+        if hasattr(self, "answers"):  # it was started
+            self.close()
+
     def _asked(self, told: Mapping[str, Any], arrays: Sequence[Placed]) -> Any:
         self.calls += 1
         forms = [form(x) for x in arrays]
