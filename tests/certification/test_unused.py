@@ -72,3 +72,13 @@ def test_torch_has_dropout() -> None:
     assert implementation(torch.nn.functional.scaled_dot_product_attention).notes == (words,)
     words = NOTE.format("s dropout, add_bias_kv, add_zero_attn")
     assert layer(torch.nn.MultiheadAttention).notes == (words,)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "in_vain"), [("M3", True), ("M3,A2", True), ("M3,S1", False), ("A1", False)]
+)
+def test_clauses_that_were_chosen_in_vain_are_named_first(chosen: str, in_vain: bool) -> None:
+    found = certify("tests.targets:plain", clauses=chosen, profile="quick", dtypes="float32")
+    said = "not tested    the chosen clauses: none of them applies to this target\n"
+    assert found.passed
+    assert (said in str(found)) is in_vain

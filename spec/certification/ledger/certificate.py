@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from spec.backends.calling import UNTESTED
 from spec.certification.diagnosing.diagnosis import Diagnosis
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.plan import granted
@@ -11,11 +12,13 @@ from spec.certification.judging.verdict import Verdict
 from spec.certification.ledger.findings import Findings, blocks
 from spec.certification.ledger.notebook import in_html
 from spec.certification.ledger.text import report
-from spec.certification.settings import Request
+from spec.certification.settings import Request, selected
 from spec.certification.target.loading import resolved
 from spec.clause import leaving
 from spec.notation import DTYPES
 from spec.version import CURRENT
+
+IN_VAIN = f"{UNTESTED}the chosen clauses: none of them applies to this target"
 
 
 class Certificate(Findings):
@@ -49,6 +52,8 @@ def certificate(
     chosen = ("defaults", "declares")
     clauses = resolved(request.specification)
     advice = survey.advice if diagnosis.advice is None else diagnosis.advice
+    notes = [*survey.notes, *leaving(c for n, c in clauses.items() if n in survey.order)]
+    notes += [IN_VAIN] * _in_vain(request, survey, verdicts)
     return Certificate(
         verdicts=tuple(verdicts),
         conventions={**survey.conventions, **grades},
@@ -56,7 +61,7 @@ def certificate(
         timings=timings,
         seed=request.seed,
         profile=request.profile,
-        notes=(*survey.notes, *leaving(c for n, c in clauses.items() if n in survey.order)),
+        notes=tuple(notes),
         advice=advice if any(map(blocks, verdicts)) else (),
         causes=diagnosis.causes,
         region=_region(request, diagnosis, verdicts),
@@ -66,6 +71,15 @@ def certificate(
         specification=CURRENT,
         **{name: getattr(survey, name) for name in (*kept, *chosen)},
     )
+
+
+def _in_vain(request: Request, survey: Survey, verdicts: Iterable[Verdict]) -> bool:
+    """Whether clauses were chosen, and none of them but the definition applies."""
+    every = selected(resolved(request.specification), request.clauses)
+    chosen = {clause.number for clause in every if clause.about == survey.about}
+    applying = {v.clause for v in verdicts if v.outcome != "not offered"}
+    chosen -= {survey.definition}
+    return bool(request.clauses and chosen and not chosen & applying)
 
 
 def _explained(verdict: Verdict, diagnosis: Diagnosis) -> Verdict:
