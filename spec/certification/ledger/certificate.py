@@ -18,7 +18,7 @@ from spec.clause import leaving
 from spec.notation import DTYPES
 from spec.version import CURRENT
 
-IN_VAIN = f"{UNTESTED}the chosen clauses: none of them applies to this target"
+IN_VAIN = f"{UNTESTED}the chosen clauses: none but the definition applies to this target"
 
 
 class Certificate(Findings):
@@ -74,12 +74,17 @@ def certificate(
 
 
 def _in_vain(request: Request, survey: Survey, verdicts: Iterable[Verdict]) -> bool:
-    """Whether clauses were chosen, and none of them but the definition applies."""
+    """Whether clauses were chosen, and none but the definition applies, which is added to them.
+
+    Who names it before others has chosen it.
+    """
+    if request.clauses is None or survey.definition in request.clauses[:-1]:
+        return False
     every = selected(resolved(request.specification), request.clauses)
     chosen = {clause.number for clause in every if clause.about == survey.about}
     applying = {v.clause for v in verdicts if v.outcome != "not offered"}
     chosen -= {survey.definition}
-    return bool(request.clauses and chosen and not chosen & applying)
+    return bool(chosen) and not chosen & applying
 
 
 def _explained(verdict: Verdict, diagnosis: Diagnosis) -> Verdict:
