@@ -59,7 +59,9 @@ def test_a_scale_is_data_only_where_it_is_traced() -> None:
 def test_who_compiles_is_asked_how_sums_are_made_where_there_is_no_cpu_by_one_program() -> None:
     for name, shown in (("cuts_sums_off", {"sums float32": "cut off"}), ("right", {})):
         record = loaded(name, "static")
-        assert probed(record, "cpu").shown == {}
+        found = probed(record, "cpu")
+        assert found.shown == {}
+        assert found.programs == 0  # no copy of this process has compiled any
         compiled = programs()
         assert probed(record, "cuda").shown == shown
         assert programs() == compiled + 1

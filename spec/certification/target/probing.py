@@ -37,8 +37,8 @@ def probed(record: Any, device: str = "cpu", each: Each = one_by_one) -> Probed:
     found = kind_of(record.about)
     if record.chosen.get("gradients") == "none":
         record = record.without_gradients()
-    before = programs()
     first = {dtype: _basic(found, record, dtype) for dtype in record.dtypes[:1]}
+    before = programs()
     of_dtype = partial(_of_dtype, found, record, device, first)
     with closing((one_by_one if none() else each)(of_dtype, record.dtypes)) as answers:
         told = [*zip(record.dtypes, answers, strict=True)]
