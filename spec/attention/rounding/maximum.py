@@ -111,7 +111,7 @@ class Maximum:
         """How far the gradients of a row may be from adding up to zero.   (B, H, N, 1)"""
         b = self.of_scores
         between = np.maximum(self._quotient, self._late)
-        phi = b.weights.phi * (b.again.speaks / b.again.room)
+        phi = b.again.phi * (b.again.speaks / b.again.room)
         between += (phi + self.rules.u_each) * (np.abs(b.delta) + b.of_delta)
         between = sums.plus(between, b.through_lse.of_residue(phi))
         size = (b.ds + b.B_dx).sum(axis=-1, keepdims=True)

@@ -51,7 +51,7 @@ class Recomputed:
         low, high = intervals.again(
             self.weights.exponents.gap, self.weights.exponents.x, self._seen
         )
-        rho = np.minimum(self.weights.normaliser, RHO)
+        rho = np.minimum(self.weights.alone, RHO)
         a = self.weights.a
         apart = np.maximum(high / (1.0 - rho) - a, a - low * (1.0 - rho))
         return np.where(self._seen, np.maximum(apart, 0.0), 0.0)
@@ -71,7 +71,17 @@ class Recomputed:
         apart = self._apart.sum(axis=-1, keepdims=True)
         better = self.weights.capped & ~(both / first <= apart)
         some = (self._seen & (self._apart < VAGUE)).any(axis=-1, keepdims=True)
-        return np.asarray(better & some & (self.weights.normaliser < RHO))
+        return np.asarray(better & some & (self.weights.alone < RHO))
+
+    @once
+    def rho(self) -> Array:
+        """rho_i, by which the sum of a row is off.   (B, H, N, 1)"""
+        return np.where(self.by_intervals, self.weights.alone, self.weights.normaliser)
+
+    @once
+    def phi(self) -> Array:
+        """phi_i, the same without the logarithm, or more.   (B, H, N, 1)"""
+        return np.where(self.by_intervals, self.weights.alone, self.weights.phi)
 
     @once
     def shared(self) -> Array:
@@ -88,7 +98,7 @@ class Recomputed:
     @once
     def room(self) -> Array:
         """room_i = 1 - kappa - rho; 1 - rho where intervals bound the weights.   (B, H, N, 1)"""
-        room = np.where(self.by_intervals, 1.0 - self.weights.normaliser, self._trust)
+        room = np.where(self.by_intervals, 1.0 - self.rho, self._trust)
         return np.where(self.silent, 1.0, room)
 
     @once

@@ -132,7 +132,7 @@ class ScoreGradients:
         """Eager weights are stored twice, divided again, and so are the products.   (B, H, N, 1)"""
         s, r, M = self.scores, self.rules, self.problem.M
         moved = (self.again.drift * self.Z + self.again.heavy * self.H).sum(axis=-1, keepdims=True)
-        shared = self.weights.normaliser * self.again.speaks / self.again.room * np.abs(self.delta)
+        shared = self.again.rho * self.again.speaks / self.again.room * np.abs(self.delta)
         lost = r.unit.tiny * self.da_size.sum(axis=-1, keepdims=True)
         added = sums.of_any_order(self.heavy_da, self.delta, M + 1, u=r.u, w=r.w, count=s.count)
         return moved + shared + lost + added + 4 * r.u_each * self.heavy_da + self.lost_weights

@@ -6,8 +6,7 @@ and one rounding for each rescaling):
 
     epsilon_ij = exp(x_ij) - 1
     drift_ij   = a_ij epsilon_ij          heavy_ij = a_ij (1 + 2 epsilon_ij)
-    phi_i      = (1 + sum_j drift) [ sum_j min(u, heavy) - u + u sum_j heavy R ],
-                 and no more than u (M - 1 + max_j R), as no term is negative
+    phi_i      = (1 + sum_j drift) [ sum_j min(u, heavy) - u + u sum_j heavy R ]
     kappa_i    = sum_j drift + phi        how far the row can be trusted
     rho_i      = phi + u (C_DIV + C_LOG (1 + log L) + 2 |lse|)
 
@@ -108,9 +107,6 @@ class Weights:
         rescaled = u * self.rescaled.sum(axis=-1, keepdims=True)
         unit = sums.growth(self.problem.M, u)
         phi = unit * (1 + self.drifts) * (few + rescaled)
-        if self.drifts.max(initial=0.0) > CAPPED_ABOVE:
-            most = self.exponents.R.max(axis=-1, keepdims=True, initial=0.0)
-            phi = np.minimum(phi, unit * u * (self.problem.M - 1 + most))
         return sums.plus(phi + 2 * self.rules.u_each, self.unequal)
 
     @once
@@ -142,9 +138,26 @@ class Weights:
 
         rho = phi + u (C_DIV + 2 |lse| + C_LOG (1 + log L)), where L = exp(lse - m) <= M.
         """
+        return self.phi + self._of_log(self.exponents.most_moved)
+
+    @once
+    def alone(self) -> Array:
+        """rho_i of a row whose weights are whatever they were computed to be.   (B, H, N, 1)
+
+        It is relative to their sum. As none is negative, M - 1 additions and the rescalings do no
+        more than that to it.
+        """
+        u, M = self.rules.u, self.problem.M
+        most = self.exponents.R.max(axis=-1, keepdims=True, initial=0.0)
+        added = sums.growth(M, u) * u * (M - 1 + most) + 2 * self.rules.u_each
+        off = self.exponents.x.max(axis=-1, keepdims=True, initial=0.0)
+        return sums.plus(added + self._of_log(off), self.unequal)
+
+    def _of_log(self, off: Array | float) -> Array:
+        """The part of rho from the logarithm, which may be off by `off`.   (B, H, N, 1)"""
         log_L = float(np.log(max(self.problem.M, 1)))
-        lse = np.abs(self.scores.m) + log_L + self.exponents.most_moved
-        return self.phi + self.rules.u * (C_DIV + C_LOG * (1 + log_L) + 2 * lse)
+        lse = np.abs(self.scores.m) + log_L + off
+        return np.asarray(self.rules.u * (C_DIV + C_LOG * (1 + log_L) + 2 * lse))
 
     @once
     def stored(self) -> Array:
@@ -214,6 +227,6 @@ class Weights:
     @property
     def _most(self) -> Array:
         """The same of a weight as exp(s - lse), which may be above one.   (B, H, N, M)"""
-        above = np.expm1(np.minimum(2.0 * (self.exponents.y + self.normaliser), TRUSTED_UP_TO))
+        above = np.expm1(np.minimum(2.0 * (self.exponents.y + self.alone), TRUSTED_UP_TO))
         _, high = self.between
         return self.apart + high * above + 4 * self.problem.M * self.rules.u
