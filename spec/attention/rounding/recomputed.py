@@ -13,7 +13,7 @@ the two do not cancel.
     own_ij    = drift_ij / room                              the weight, but for c
     wrong_ij  = own_ij + a_ij shared_i                       most_ij = a_ij + wrong_ij
 
-In rows whose weights are hardly determined, Lemma 6 says more (`intervals`). A weight exp(s - lse)
+Where there is no room, Lemma 6 may still say something (`intervals`). A weight exp(s - lse)
 lies between e^(s_j - x_j) / sum_l e^(s_l + x_l) and e^(s_j + x_j) / sum_l e^(s_l - x_l), but for
 rho: the exponent of a key, and the same in the sum, may be off in two directions. The largest
 distance from a is then own_ij, and shared_i is zero.
@@ -63,15 +63,12 @@ class Recomputed:
 
     @once
     def by_intervals(self) -> Array:
-        """Rows whose weights are hardly determined, and bounded by intervals.   (B, H, N, 1)"""
-        if not self.weights.capped.any():
-            return np.zeros(self.weights.kappa.shape, dtype=bool)
-        first = np.where(self._trust >= 1 - SILENT_ABOVE, self._trust, np.nan)
-        both = 2 * self.weights.drifts + self.weights.normaliser
-        apart = self._apart.sum(axis=-1, keepdims=True)
-        better = self.weights.capped & ~(both / first <= apart)
+        """Rows that intervals alone say something about.   (B, H, N, 1)"""
+        untrusted = np.less(self._trust, 1 - SILENT_ABOVE)
+        if not untrusted.any():
+            return untrusted
         some = (self._seen & (self._apart < VAGUE)).any(axis=-1, keepdims=True)
-        return np.asarray(better & some & (self.weights.alone < RHO))
+        return np.asarray(untrusted & some & (self.weights.alone < RHO))
 
     @once
     def rho(self) -> Array:

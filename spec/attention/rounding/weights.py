@@ -227,6 +227,7 @@ class Weights:
     @property
     def _most(self) -> Array:
         """The same of a weight as exp(s - lse), which may be above one.   (B, H, N, M)"""
-        above = np.expm1(np.minimum(2.0 * (self.exponents.y + self.alone), TRUSTED_UP_TO))
+        rho = np.minimum(self.normaliser, self.alone)
+        above = np.expm1(np.minimum(2.0 * (self.exponents.y + rho), TRUSTED_UP_TO))
         _, high = self.between
         return self.apart + high * above + 4 * self.problem.M * self.rules.u
