@@ -18,7 +18,7 @@ WRONG = (
 )
 
 
-@pytest.mark.quick("lowest_where_the_largest_is_beyond_200*")
+@pytest.mark.quick("0-lowest_where_the_largest_is_beyond_200")
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_what_is_wrong_where_scores_are_large_is_refused(name: str, seed: int) -> None:

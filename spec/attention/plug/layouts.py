@@ -99,11 +99,11 @@ class Layout:
             missing = " and ".join(("sequences", "heads")[: self.single])
             raise Refused(f"arrays {self.words} have no axis for {missing}")
         shape = self.shape(x.shape, like)
-        return (x.transpose(self.order[: x.ndim]) if self.swapped and like else x).reshape(shape)
+        return (x.transpose(self.order[: x.ndim]) if like else x).reshape(shape)
 
     def back(self, x: Array, ours: Shape, like: str = "q") -> Array:
         """An array of the function as we have it."""
-        if self.swapped and like:
+        if like:
             return x.reshape(self._ordered(ours)).transpose(np.argsort(self.order[: len(ours)]))
         return x.reshape(ours)
 

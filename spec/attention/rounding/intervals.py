@@ -21,19 +21,17 @@ import numpy as np
 from spec.notation import Array
 
 HUGE = 2.0**60  # an exponent that is off by so much says nothing
-MOST = 40.0  # logarithm: of a weight that is said to be up to e^40 nothing is said
+MOST = 40.0  # the logarithm of the largest bound of a weight, which says nothing
 ROUNDED = 2.0**-51  # relative, of an exponent here; and of a sum, for each of its terms
 
 
 def between(gap: Array, x: Array, seen: Array) -> tuple[Array, Array]:
-    """The smallest and the largest that each weight may be.   (..., M) each
+    """The smallest and the largest that each weight may be; 0 at keys that are not seen.
 
     gap: how far a score lies below the largest of its row. x: the error of an exponent. seen: the
-    visible keys.   (..., M)
+    visible keys. All of these and the results: (..., M).
     """
-    x = np.minimum(x, HUGE)
-    low, high = (np.where(seen, move - gap, -np.inf) for move in (-x, x))
-    slack = ROUNDED * (gap.shape[-1] + 8 + gap + x)
+    low, high, slack = _ends(gap, x, seen)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         least = 1.0 / (1.0 + np.exp(_log_of_others(high) + slack - low))
         most = 1.0 / (1.0 + np.exp(_log_of_others(low) - slack - high))
@@ -45,19 +43,18 @@ def again(gap: Array, x: Array, seen: Array) -> tuple[Array, Array]:
 
     The largest may be above one, up to e^(2 x), and is cut off at e^MOST.
     """
+    low, high, slack = _ends(gap, x, seen)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.exp(low - np.logaddexp(_log_of_others(high), high) - slack)
+        above = high - np.logaddexp(_log_of_others(low), low) + slack
+    return np.where(seen, least, 0.0), np.where(seen, np.exp(np.minimum(above, MOST)), 0.0)
+
+
+def _ends(gap: Array, x: Array, seen: Array) -> tuple[Array, Array, Array]:
+    """The smallest and the largest exponent of each key, and the error of what is made of them."""
     x = np.minimum(x, HUGE)
     low, high = (np.where(seen, move - gap, -np.inf) for move in (-x, x))
-    slack = ROUNDED * (gap.shape[-1] + 8 + gap + x)
-    least = np.exp(low - _log_of_all(high) - slack)
-    return least, np.exp(np.minimum(high - _log_of_all(low) + slack, MOST))
-
-
-def _log_of_all(s: Array) -> Array:
-    """log sum_l e^(s_l); of rows without a key, 0.   (..., 1)"""
-    top = s.max(axis=-1, keepdims=True, initial=-np.inf)
-    top = np.where(top > -np.inf, top, 0.0)
-    total = np.exp(s - top).sum(axis=-1, keepdims=True)
-    return top + np.log(np.where(total > 0, total, 1.0))
+    return low, high, ROUNDED * (gap.shape[-1] + 8 + gap + x)
 
 
 def _log_of_others(s: Array) -> Array:

@@ -48,18 +48,10 @@ class Recomputed:
     @once
     def _apart(self) -> Array:
         """How far a weight may be by intervals.   (B, H, N, M)"""
-        low, high = intervals.again(
-            self.weights.exponents.gap, self.weights.exponents.x, self._seen
-        )
+        exponents, a = self.weights.exponents, self.weights.a
+        low, high = intervals.again(exponents.gap, exponents.x, self.problem.allowed)
         rho = np.minimum(self.weights.alone, RHO)
-        a = self.weights.a
-        apart = np.maximum(high / (1.0 - rho) - a, a - low * (1.0 - rho))
-        return np.where(self._seen, np.maximum(apart, 0.0), 0.0)
-
-    @property
-    def _seen(self) -> Array:
-        """The visible keys.   (B, H, N, M)"""
-        return self.problem.allowed
+        return np.maximum(np.maximum(high / (1.0 - rho) - a, a - low * (1.0 - rho)), 0.0)
 
     @once
     def by_intervals(self) -> Array:
@@ -67,7 +59,7 @@ class Recomputed:
         untrusted = np.less(self._trust, 1 - SILENT_ABOVE)
         if not untrusted.any():
             return untrusted
-        some = (self._seen & (self._apart < VAGUE)).any(axis=-1, keepdims=True)
+        some = (self.problem.allowed & (self._apart < VAGUE)).any(axis=-1, keepdims=True)
         return np.asarray(untrusted & some & (self.weights.alone < RHO))
 
     @once
@@ -117,9 +109,8 @@ class Recomputed:
         heavy = self.weights.heavy * (self.speaks / self.room)
         if not self.by_intervals.any():
             return heavy
-        return np.where(
-            self.by_intervals, (self.weights.a + self.weights.apart) * self.speaks, heavy
-        )
+        most = (self.weights.a + self.weights.apart) * self.speaks
+        return np.where(self.by_intervals, most, heavy)
 
     @once
     def own(self) -> Array:

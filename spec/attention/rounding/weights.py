@@ -105,9 +105,8 @@ class Weights:
         u = self.rules.u
         few = np.minimum(self.heavy, u).sum(axis=-1, keepdims=True) - u * self.scores.live
         rescaled = u * self.rescaled.sum(axis=-1, keepdims=True)
-        unit = sums.growth(self.problem.M, u)
-        phi = unit * (1 + self.drifts) * (few + rescaled)
-        return sums.plus(phi + 2 * self.rules.u_each, self.unequal)
+        unit = sums.growth(self.problem.M, u) * (1 + self.drifts)
+        return sums.plus(unit * (few + rescaled) + 2 * self.rules.u_each, self.unequal)
 
     @once
     def unequal(self) -> Array | float:

@@ -76,7 +76,7 @@ def certificate(
 def _in_vain(request: Request, survey: Survey, verdicts: Iterable[Verdict]) -> bool:
     """Whether clauses were chosen, and none but the definition applies, which is added to them.
 
-    Who names it before others has chosen it.
+    A person who names it before other clauses has chosen it.
     """
     if request.clauses is None or survey.definition in request.clauses[:-1]:
         return False
