@@ -20,6 +20,7 @@ from spec import entries
 from spec.attention import asking, held, windows
 from spec.attention import masks as kinds
 from spec.attention.conventions import as_chosen
+from spec.attention.exact import Exact, exactly
 from spec.attention.notation import UNBOUNDED, Problem
 from spec.attention.options import (
     CAP,
@@ -65,7 +66,8 @@ class Problems:
     D = E. modest: N and M of at most 33, for a clause that checks every weight. tiled: enough
     "keys" (or "queries") for several tiles, and few of the other; "ends": a few more keys than
     tiles hold. wide: D of 63 and more. each: all sizes take turns, and N = M if causal, so that the
-    last key is visible. few: every second problem has one or two options only.
+    last key is visible. few: every second problem has one or two options only. exact: "scores" or
+    "gradients" of some problems are exact in 16 bits.
     """
 
     masks: tuple[str, ...] = ANY
@@ -92,6 +94,7 @@ class Problems:
     wide: bool = False
     each: bool = False
     few: bool = False
+    exact: Exact = ""
     about: ClassVar[str] = "attention"
 
     @property
@@ -146,7 +149,7 @@ class Problems:
         forms = tuple(kinds.FORMS) if Capability.FORMS in scope.answers else ("B 1 1 M",)
         form = choices.pick(forms) if kind != "none" else "N M"
         seed = choices.seed()
-        return Problem(
+        posed = Problem(
             q,
             k,
             v,
@@ -169,6 +172,7 @@ class Problems:
             seed=choices.places(seed),
             **held.drawn(choices, scope.answers),
         )
+        return exactly(choices, posed, self.exact)
 
 
 TIDY: tuple[Memory, ...] = ("contiguous",) * 4
@@ -194,10 +198,7 @@ OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
 
 
 def _with_few_options(choices: Choices, domain: Problems, answers: frozenset[str]) -> Problems:
-    """The domain, or the part of it in which one or two supported options are used.
-
-    Options that the domain excludes are not among them.
-    """
+    """The domain, or the part of it with one or two supported options that it does not exclude."""
     there = _options(domain, answers)
     if not there or choices.pick((False, True)):
         return domain

@@ -44,6 +44,7 @@ STYLES = {
     "backwards": Style(order="backwards"),
     "log-softmax": Style(softmax="log"),
     "exp2": Style(softmax="exp2", backward="lse", order="backwards"),
+    "keys in powers of two": Style(scaled="powers", softmax="exp2", backward="lse"),
     "key by key": Style(softmax="online", tile=1, backward="lse", order="forwards"),
     "tiles of 3": Style(softmax="online", tile=3, backward="lse"),
     "tiles of 16": Style(softmax="online", tile=16, backward="lse", order="backwards"),
@@ -114,10 +115,13 @@ class Machine:
         q, k, scale, how = self.q, self.k, self.scale, self.style.scaled
         if how == "q":
             q = self.each(q * scale)
+        if how == "powers":  # a kernel, whose scores are never stored
+            s = self.product(q, self.in_powers_of_two(), backwards) / self.log2e
         if how == "both":
             root = np.sqrt(np.abs(scale))
             q, k = self.each(q * (root * np.sign(scale))), self.each(k * root)
-        s = self.each(self.product(q, k.swapaxes(-1, -2), backwards))
+        if how != "powers":
+            s = self.each(self.product(q, k.swapaxes(-1, -2), backwards))
         if how == "after":
             s = self.each(s * scale)
         if how == "divided":
@@ -125,6 +129,10 @@ class Machine:
         if self.problem.mask is not None and self.problem.mask.dtype != bool:
             s = self.each(s + self.problem.bias.astype(self.f))
         return np.where(self.problem.allowed, self.at("s", s), self.f(-np.inf))
+
+    def in_powers_of_two(self) -> Array:
+        """k scale log2(e), as a kernel that works in powers of two stores it.   (B, H, D, M)"""
+        return self.each(self.k * (self.scale * self.log2e)).swapaxes(-1, -2)
 
     def forward(self) -> dict[str, Array]:
         s = self.scores()
@@ -226,7 +234,10 @@ class Machine:
     def gradients(self, a: Array, cast_ds: Array, ds: Array, dout: Array) -> dict[str, Array]:
         scale, G = self.scale, self.problem.G
         grouped = definition.gathered
-        dq = self.each(self.product(cast_ds, self.k)) * scale
+        if self.style.scaled == "powers":
+            dq = self.product(cast_ds, self.in_powers_of_two().swapaxes(-1, -2)) / self.log2e
+        else:
+            dq = self.each(self.product(cast_ds, self.k)) * scale
         dk = grouped(self.each(self.product(cast_ds.swapaxes(-1, -2), self.q)), G) * self.at(
             "dk", scale
         )

@@ -28,7 +28,7 @@ from spec.comparison import at_least, at_most, equal
 
 @clause(
     "A1",
-    over=Problems(masks=EVERY, empty=True, few=True),
+    over=Problems(masks=EVERY, empty=True, few=True, exact="scores"),
     catches={
         "scales_by_model_width",
         "leaves_scores_unscaled",
@@ -94,7 +94,7 @@ def output_matches_definition(attention: Implementation, problem: Problem) -> No
 
 @clause(
     "A6",
-    over=Problems(masks=EVERY, few=True),
+    over=Problems(masks=EVERY, few=True, exact="scores"),
     needs={Capability.WEIGHTS},
     catches={
         "shows_weights_before_masking",

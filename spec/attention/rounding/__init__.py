@@ -7,6 +7,7 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
     sums             sums in any order, light terms, rescalings (Lemmas 1, 2 and 4)
     units            what tensor cores make of a sum (Lemma 1'), and TF32 of its factors
     scores           <q, k>, the scale, the bias
+    lattice          numbers of few bits, whose sums are exact
     exponents        what becomes of scores on the way to weights
     weights          the softmax, the sum of a row and its logarithm
     intervals        weights that are hardly determined (Lemma 6)
@@ -19,6 +20,7 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
     maximum          what a maximum that is differentiated adds to ds
     backward         dq, dk, dv
     inexact          inputs that are themselves results, as inside a layer
+    exactly          dq, dk, dv where 16 bits store everything else exactly (Lemma 7)
     altogether       all of them, of one problem
 
 Granted are any order of additions and any tiles, with or without fused multiply-add;
@@ -70,7 +72,6 @@ import numpy as np
 from spec.attention.notation import Problem
 from spec.attention.rounding.altogether import bounds, of_keys
 from spec.attention.rounding.arithmetic import allowed, single
-from spec.attention.rounding.backward import Backward
 from spec.attention.rounding.reference import Reference, in_float64
 from spec.attention.rounding.sums import added_up
 from spec.attention.rounding.weights import Coverage
@@ -164,22 +165,22 @@ class OfGradients:
     @property
     def q(self) -> Array:
         """The error bound of dq.   (B, H, N, D)"""
-        return deferred(lambda: self._backward.q)
+        return deferred(lambda: self._least("q"))
 
     @property
     def k(self) -> Array:
         """The error bound of dk.   (B, G, M, D)"""
-        return deferred(lambda: of_keys(self._backward.k, self.problem, axis=-2))
+        return deferred(lambda: of_keys(self._least("k"), self.problem, axis=-2))
 
     @property
     def v(self) -> Array:
         """The error bound of dv.   (B, G, M, E)"""
-        return deferred(lambda: of_keys(self._backward.v, self.problem, axis=-2))
+        return deferred(lambda: of_keys(self._least("v"), self.problem, axis=-2))
 
     @property
     def bias(self) -> Array:
         """The error bound of ds.   (B, H, N, M)"""
-        return deferred(lambda: of_keys(self._backward.bias, self.problem))
+        return deferred(lambda: of_keys(bounds(self.problem).backward.bias, self.problem))
 
     @once
     def sinks(self) -> Array | None:
@@ -191,9 +192,10 @@ class OfGradients:
         """The error bound of the gradients of the slopes, if there are any.   (H,) or (B, H)"""
         return None if self.problem.slopes is None else of_slopes(self.problem)
 
-    @property
-    def _backward(self) -> Backward:
-        return bounds(self.problem).backward
+    def _least(self, name: str) -> Array:
+        known = bounds(self.problem)
+        usual, exactly = getattr(known.backward, name), known.exactly
+        return np.minimum(usual, usual if exactly is None else getattr(exactly, name))
 
 
 def of_gradients(problem: Problem) -> OfGradients:

@@ -7,6 +7,7 @@ import numpy as np
 from spec.attention.moves import with_the_sink_as_a_key
 from spec.attention.notation import Problem
 from spec.attention.rounding.backward import Backward
+from spec.attention.rounding.exactly import Exactly, in_single, is_exact
 from spec.attention.rounding.forward import Forward
 from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.reference import Reference, in_float64
@@ -39,6 +40,13 @@ class Bounds:
     def backward(self) -> Backward:
         """The error bounds of the gradients."""
         return Backward(ScoreGradients(self.forward))
+
+    @once
+    def exactly(self) -> Exactly | None:
+        """Others of dq, dk and dv, where all that leads to them is exact in 16 bits."""
+        if not is_exact(self.scores):
+            return None
+        return Exactly(self.scores, Bounds(in_single(self.scores.problem)).backward)
 
 
 @lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes

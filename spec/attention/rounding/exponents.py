@@ -43,7 +43,7 @@ class Exponents:
     def y(self) -> Array:
         """The error of the exponent beyond that of the score: y = x - eta.   (B, H, N, M)"""
         r = self.rules
-        of_gap, of_top = r.u * C_GAP + r.u_each, r.u * C_TOP
+        of_gap, of_top = r.u * C_GAP + r.u_each * (not self.scores.exact), r.u * C_TOP
         of_row = of_top * np.abs(self.scores.m) + (r.u * C_EXP + r.u_exp)
         y = of_gap * self.gap + (r.u * C_EXP) * self.R
         y += sums.plus(of_row, (2 * of_gap + of_top) * self.most_moved)

@@ -33,6 +33,7 @@ from spec.attention.notation import Problem
 from spec.attention.rounding import arithmetic, capped, sums
 from spec.attention.rounding.arithmetic import C_BIAS, C_PRE, C_SCALE
 from spec.attention.rounding.inexact import Inexact
+from spec.attention.rounding.lattice import exact_scores
 from spec.attention.rounding.reference import Reference, in_float64
 from spec.notation import Array, once
 
@@ -156,17 +157,25 @@ class Scores:
         return np.asarray(self.where_visible(self.sigma * moved))
 
     @once
+    def exact(self) -> bool:
+        """Whether an eager program stores scores without an error (`lattice`)."""
+        few = bool(self.rules.u_each) and not self.inputs.any
+        return few and exact_scores(self.problem, self.mass, self.rules.stored)
+
+    @once
     def eta(self) -> Array:
         """The error of a score, 0 at forbidden keys.   (B, H, N, M)
 
         An eager score is stored when q and k are scaled (C_PRE), after the product
-        and after the scaling (2), and after the bias (1).
+        and after the scaling (2), and after the bias (1); an exact one when one of
+        q and k is scaled.
         """
         r, D = self.rules, self.problem.D
         half = 0.5 * sums.additions(D, r.cut)
         unit, each = r.u * sums.growth(D, r.u), r.u_each * (1 + 4 * r.u_each)
-        eta = (unit * (1 + C_PRE + half) + each * C_PRE) * self.mass
-        of_t = (unit * (half + C_SCALE) + 2 * each) * sums.plus(self.t, self.moved)
+        before, after = (1, 0) if self.exact else (C_PRE, 2)
+        eta = (unit * (1 + C_PRE + half) + each * before) * self.mass
+        of_t = (unit * (half + C_SCALE) + each * after) * sums.plus(self.t, self.moved)
         eta += sums.plus(of_t, self.moved)
         eta = eta if self.problem.caps_bias else self._capped(eta)
         if self.problem.biased:

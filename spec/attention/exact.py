@@ -1,0 +1,95 @@
+"""Problems on which a right program makes hardly an error, even in 16 bits.
+
+A problem gets other numbers, of few bits, and keeps its sizes, masks and options. On the first
+kind, scores are small integers, and the values show the weights themselves: a slight error of the
+scale is a large one of a small weight. On the second, all scores are zero, so that weights are
+1 / n; gradients flow only through queries that see a power of two of keys. Every array that leads
+to the gradients is then a number of 16 bits (`rounding.exactly`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from spec.attention.notation import Problem
+from spec.attention.rounding.altogether import bounds
+from spec.attention.rounding.exactly import exact_rows
+from spec.attention.rounding.lattice import halved
+from spec.choices import Choices
+from spec.notation import Array
+from spec.stream import Stream
+
+Exact = Literal["", "scores", "gradients"]
+SHARE: Mapping[Exact, tuple[bool, ...]] = {
+    "scores": (False, False, True),
+    "gradients": (False, True),
+}
+WIDEST_SCALE = 0.25  # of scores that are sums of eight products; of larger scales, of two
+
+
+def exactly(choices: Choices, problem: Problem, kind: Exact) -> Problem:
+    """The problem, or one of a kind in its place, if its options allow that."""
+    if not kind or not choices.pick(SHARE[kind]):
+        return problem
+    seed = choices.seed()
+    if problem.softcap is not None or problem.biased:
+        return problem
+    plain = replace(
+        problem,
+        dlse=None,
+        scale=None if problem.scale is None else 1.0,
+        sinks=None if problem.sinks is None else np.zeros_like(problem.sinks),
+    )
+    return (with_exact_scores if kind == "scores" else with_exact_gradients)(plain, seed)
+
+
+def with_exact_scores(problem: Problem, seed: int) -> Problem:
+    """The problem with scores that are integers times the scale, and values that show the weights.
+
+    The output sums the weights of every E-th key. Where the scale is no power of four, an eager
+    program rounds its square root, and the problem is unchanged.
+    """
+    if not halved(problem.sigma) or not problem.M:
+        return problem
+    chance, D, E = Stream(seed), problem.D, problem.E
+    columns = 8 if problem.sigma <= WIDEST_SCALE else 2
+    some = np.isin(np.arange(D), chance.permutation(D)[:columns])
+    q, k = (_integers(chance, x.shape, 3) * some for x in (problem.q, problem.k))
+    turn = chance.below(max(E, problem.M))
+    v = (np.arange(problem.M)[:, None] + turn) % max(E, 2) == np.arange(E)
+    return _with(problem, q=q, k=k, v=np.broadcast_to(v, problem.v.shape).astype(np.float64))
+
+
+def with_exact_gradients(problem: Problem, seed: int) -> Problem:
+    """The problem with scores of zero, as queries and keys have no column in common.
+
+    In half of them one query of a head alone has a cotangent, so that nothing cancels in dk and dv.
+    It is unchanged where no query sees a power of two of keys.
+    """
+    chance, D, E = Stream(seed), problem.D, problem.E
+    mine = np.arange(D) % 2 == chance.below(2)
+    q, k = _integers(chance, problem.q.shape, 3) * mine, _integers(chance, problem.k.shape, 3)
+    v, dout = _integers(chance, problem.v.shape, 2), _integers(chance, problem.dout.shape, 1)
+    first = chance.integers(0, max(E, 1), (*dout.shape[:3], 1))
+    dout = dout * ((np.arange(E) + first) % max(E, 1) < 2)  # so that <dout, v> has few bits
+    flat = _with(problem, q=q, k=k * ~mine, v=v, dout=dout)
+    rows = exact_rows(bounds(flat).scores) & dout.any(axis=-1, keepdims=True)
+    if chance.below(2):
+        turn = chance.integers(1, 2**20, rows.shape) * rows
+        rows &= turn == turn.max(axis=-2, keepdims=True, initial=1)
+    return flat.but(dout=dout * rows) if rows.any() else problem
+
+
+def _integers(chance: Stream, shape: Sequence[int], most: int) -> Array:
+    return chance.integers(-most, most + 1, tuple(shape)).astype(np.float64)
+
+
+def _with(problem: Problem, **arrays: Array) -> Problem:
+    """The problem with other arrays; keys and values that are views of one are the same again."""
+    changed: Mapping[str, Array] = arrays
+    if problem.memory == "expanded":
+        alike = {x: arrays[x] for x in ("k", "v")}
+        changed = arrays | {x: np.repeat(y[:1], len(y), axis=0) for x, y in alike.items()}
+    return problem.but(**changed)
