@@ -12,7 +12,7 @@ and whose n visible keys are a power of two, these arrays are
     exp(0) = 1    n    a = 1 / n    da    o    delta = sum_j da / n    da - delta    ds
 
 if v and dout are small integers (times a power of two) such that n |da|, sum_j |da| and sum_j |v|
-are at most 2^p. What is left of `flash` and `eager` is
+are at most 2^p. These errors of `flash` and `eager` remain:
 
     g = 2 u_exp / (1 - u_exp)     the fast exponentials of a weight and of its normaliser
     u |scale| sum |ds| |k|        eager: the other operand times its scale, or ds times it. A kernel
