@@ -16,8 +16,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn, Self
 
+from spec.notation import GRADES, Grade
+
 # A convention of all targets with a backward pass: "none" is for one that only does inference.
 GRADIENTS = {"gradients": ("any", "none")}
+# A convention of all targets of 16 bits: the rounding model that they are held to.
+ROUNDING = {"rounding": ("detected", *GRADES)}
 
 
 class Over(BaseException):
@@ -146,6 +150,16 @@ class Subject:
     def defaults(self) -> Mapping[str, str]:
         """Every convention, with its default choice."""
         return {name: first for name, (first, *_) in self.choices.items()}
+
+    @property
+    def grades(self) -> tuple[Grade, ...]:
+        """The rounding models that it may be granted: any that is detected, or the declared one."""
+        return tuple(x for x in GRADES if self.chosen.get("rounding", x) in (x, "detected"))
+
+    def grades_from(self, known: Grade) -> tuple[Grade, ...]:
+        """The same, none stricter than one that it is known to need; or the declared one."""
+        some = tuple(x for x in self.grades if GRADES.index(x) >= GRADES.index(known))
+        return some or self.grades
 
     @property
     def chosen(self) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from spec.attention.notation import Problem
 from spec.notation import Posed, Products
-from spec.subject import GRADIENTS, Subject
+from spec.subject import GRADIENTS, ROUNDING, Subject
 
 # The default first.
 # `fully-masked` is for queries that booleans (a boolean mask, causality) mask fully, and
@@ -38,6 +38,7 @@ CONVENTIONS: Mapping[str, tuple[str, ...]] = {
     "causality": ("optional", "always"),
     "lengths": ("any", "equal"),
     **GRADIENTS,
+    **ROUNDING,
 }
 
 # Never declared, but detected with a problem (`plug.units`): how sums of products are rounded.
@@ -69,7 +70,7 @@ def products_as(chosen: Mapping[str, str]) -> Products:
 
 
 # For kinds that leave nothing else open.
-OF_UNITS = {"products": CONVENTIONS["products"]}
+OF_UNITS = {"products": CONVENTIONS["products"], **ROUNDING}
 
 
 def granted(record: Any, problem: Posed) -> Any:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import ClassVar, get_args
 
 from spec.attention import options
-from spec.attention.conventions import CONVENTIONS
+from spec.attention.conventions import CONVENTIONS, OF_UNITS
 from spec.layer.notation import LayerGradients, LayerProblem, Parameters, Turn
 from spec.notation import Array, Call
 from spec.subject import GRADIENTS, Subject, holding, not_offered
@@ -120,7 +120,7 @@ class Layer(Subject):
         "fully-masked-bias": CONVENTIONS["fully-masked-bias"],
         "mask-means": ("forbid", "attend"),  # its caller writes the causal mask out
         "causality": CONVENTIONS["causality"],
-        "products": CONVENTIONS["products"],
+        **OF_UNITS,
         **GRADIENTS,
         "rotary": get_args(Turn),
     }

@@ -180,7 +180,7 @@ def coarser(evidence: Evidence, lead: Lead) -> Mapping[str, Grade]:
 
 def _enough(subject: Subject, lead: Lead, problem: Any, known: Grade) -> Grade | None:
     """The strictest grade, from a known one on, in which a problem breaks nothing."""
-    for grade in GRADES[GRADES.index(known) :]:
+    for grade in subject.grades_from(known):
         put = problem.but(rounding=grade)
         if not any(x.binds(subject) and broken(x, subject, put) for x in lead.clauses):
             return grade

@@ -32,7 +32,7 @@ from spec.certification.target.probing import always
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.kinds import kind_of
-from spec.notation import GRADES, HALF
+from spec.notation import HALF, Grade
 from spec.subject import Refused, Subject
 from spec.trial import Elsewhere, tried
 
@@ -120,7 +120,7 @@ class Apart:
         self.there, self.program, self.kind = there, program, kind_of(subject.about)
         self.dtype = subject.dtypes[0]
         self.each = 0.0  # seconds of a call
-        self.grade = GRADES[-1] if self.dtype in HALF else "strict"
+        self.grade: Grade = subject.grades[-1] if self.dtype in HALF else "strict"
 
     def differs(self) -> Found | None:
         """The first difference."""

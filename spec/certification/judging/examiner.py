@@ -41,6 +41,8 @@ from spec.notation import Grade
 from spec.subject import Subject
 from spec.trial import broken
 
+AS_FOUND = ("examples", "worst", "refused", "rounding", "raised", "coverage", "seconds")
+
 
 @dataclass
 class Examiner:
@@ -223,13 +225,8 @@ class Examiner:
             message = message or f"problems where {self.request.where}"
         return replace(
             unrun(clause, dtype, outcome, message),  # type: ignore[arg-type]
-            examples=finding.examples,
-            worst=finding.worst,
-            refused=finding.refused,
             refused_kinds=tuple(sorted(finding.refused_kinds)),
-            rounding=finding.rounding,
-            coverage=finding.coverage,
-            seconds=finding.seconds,
+            **{name: getattr(finding, name) for name in AS_FOUND},
         )
 
     @cached_property

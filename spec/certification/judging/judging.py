@@ -12,9 +12,10 @@ from spec.clause import Clause
 from spec.comparison import Violation, measuring
 from spec.domain import Scope
 from spec.kinds import kind_of
-from spec.notation import GRADES, HALF, Grade
+from spec.notation import HALF, Grade
 from spec.subject import Backward, Refused, Subject
 from spec.trial import Elsewhere, Watch, broken, unless_allowed
+from spec.written import in_a_line
 
 MORE = 4  # times as many problems are drawn where not all count
 PARTS = {  # on what seconds are spent, in words
@@ -40,6 +41,7 @@ class Finding:
     place: int = 0  # of that problem, in its series
     violation: Violation | None = None
     rounding: Grade = "strict"
+    raised: str = ""  # why it is no stricter one, if a problem needs it
     coverage: tuple[int, int, int] = (0, 0, 0)  # rows, of these capped, of these silent
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -66,19 +68,27 @@ def judged(
     """Run `clause` on at most `examples` problems in `scope`, and stop at the first that breaks it.
 
     drawn: which problems count, if not all do; then more are drawn instead. In 16 bits, a looser
-    rounding model is granted if it alone explains a failure; `plan` says how a certificate combines
-    the rounding models of all clauses.
+    rounding model is granted if it alone explains a failure, and none is declared; `plan` says how
+    a certificate combines the rounding models of all clauses.
     """
     finding = _run(clause, subject, scope, examples, seed, drawn)
     if scope.dtype not in HALF or finding.problem is None:
         return finding
-    for grade in GRADES[GRADES.index(scope.rounding) + 1 :]:
+    for grade in subject.grades_from(scope.rounding)[1:]:
         if broken(clause, subject, finding.problem.but(rounding=grade)) is None:
             raised = replace(scope, rounding=grade)
             again = judged(clause, subject, raised, examples=examples, seed=seed, drawn=drawn)
             spent = {part: x + again.seconds[part] for part, x in finding.seconds.items()}
-            return replace(again if again.violation is None else finding, seconds=spent)
+            if again.violation is None:
+                return replace(again, seconds=spent, raised=_exceeded(finding))
+            return replace(finding, seconds=spent)
     return finding
+
+
+def _exceeded(finding: Finding) -> str:
+    """By how much a problem exceeds the bound of a stricter rounding model, in words."""
+    where = in_a_line(finding.problem)
+    return f"an error of {finding.worst:.3g} times the bound of {finding.rounding}, for {where}"
 
 
 def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, reach: Any) -> Scope:
@@ -88,7 +98,7 @@ def scope_for(clause: Clause, subject: Subject, dtype: str, rounding: Grade, rea
         dtype=dtype,
         answers=answers & subject.differentiates if differentiates(clause) else answers,
         conventions=subject.chosen,
-        rounding=rounding,
+        rounding=subject.grades_from(rounding)[0] if dtype in HALF else "strict",
         reach=reach,
         multiples=subject.multiples,
         palette=subject.palette.get(clause.number, ()),

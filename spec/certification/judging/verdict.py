@@ -58,6 +58,7 @@ class Verdict:
     examples: problems that were answered; refused: problems for which the target raised an
     exception; refused_kinds: the kinds that these belong to, each set of them once.
     worst: the largest error divided by its bound. message: the reason, if there is one.
+    raised: why the rounding model is no stricter one, if this clause needs it.
     causes: the positions of its causes in the certificate. likewise: a function that it calls and
     that is known to fail the clause in the same way. coverage: rows that see a key; of these, those
     of which only the range of the values was checked; and those without a bound on gradients.
@@ -77,6 +78,7 @@ class Verdict:
     refused_kinds: tuple[tuple[str, ...], ...] = ()
     message: str = ""
     rounding: Grade = "strict"
+    raised: str = ""
     coverage: tuple[int, int, int] = (0, 0, 0)
     programs: int = 0
     drawn: Mapping[str, str] = field(default_factory=dict)

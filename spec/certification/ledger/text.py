@@ -2,6 +2,7 @@
 
 import textwrap
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from spec.backends.calling import UNTESTED
@@ -16,6 +17,7 @@ from spec.certification.ledger.remarks import by_clause, first, remarks
 from spec.certification.ledger.untested import first_lines, says_so
 from spec.clause import section_of
 from spec.kinds import kind_of
+from spec.notation import HALF
 
 WORDS = {0: "certified", 1: "not certified", 3: "incomplete"}
 QUICKLY = " (quick)"  # behind what is certified with the fewest problems
@@ -74,6 +76,7 @@ def _head(certificate: Findings) -> str:
             for line in _row("not tested", words.removeprefix(UNTESTED))
         ),
         f"conventions   {named or 'all default'}",
+        *(line for words in _raised(certificate) for line in _row("rounding", words)),
         f"with          {', '.join(told.values())}",
         *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
         *[f"isolation     {isolated}"] * bool(isolated),
@@ -82,6 +85,16 @@ def _head(certificate: Findings) -> str:
         *(f"note          {note}" for note in certificate.notes if not says_so(note)),
     ]
     return "\n".join(lines)
+
+
+def _raised(certificate: Findings) -> Iterator[str]:
+    """For each format, the first clause that needs more than the strict rounding model, and why."""
+    for dtype in HALF:
+        grade = certificate.conventions.get(f"rounding {dtype}")
+        needing = (v for v in certificate.verdicts if v.raised and v.dtype == dtype)
+        first = next((v for v in needing if v.rounding == grade), None)
+        if first is not None:
+            yield f"{dtype}={grade}, as {first.clause} has {first.raised}"
 
 
 def _seed(certificate: Findings) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 
 from spec.notation import Array, Call, Length, Posed
 from spec.positions.record import Capability
-from spec.subject import Subject, not_offered
+from spec.subject import ROUNDING, Subject, not_offered
 
 SIDES = ("past", "both")  # the default first
 
@@ -81,7 +81,7 @@ class LinearBias(Subject):
     about: ClassVar[str] = "alibi"
     offering: ClassVar[Mapping[str, str]] = {Capability.SHOWN: "slopes", Capability.CALL: "call"}
     kinds: ClassVar[Mapping[str, Callable[[Any], object]]] = KINDS
-    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"sides": SIDES}
+    choices: ClassVar[Mapping[str, tuple[str, ...]]] = {"sides": SIDES, **ROUNDING}
 
     @property
     def offers(self) -> frozenset[str]:
