@@ -72,7 +72,7 @@ Known = Mapping[tuple[str, str], tuple[Deviation, ...]]  # by origin and device
 
 @dataclass(frozen=True)
 class Targets:
-    """What targets of a kind look like, how they are called, and which of them are known.
+    """The form of targets, the ways to call and describe them, and those that are known.
 
     told: whether a callable is detected as this kind. layouts: of its arrays, and their axes in
     words. spellings: the API dialects in which a target may be called. multiples: the sizes that
@@ -161,7 +161,7 @@ class Trials:
 
 @dataclass(frozen=True)
 class Conventions:
-    """How conventions are followed and found.
+    """The ways to follow conventions, and to find which of them a target follows.
 
     under: a record with declared conventions as one that follows the defaults. telling: for each
     convention, problems on which its choices differ and those of no other do. telling_else: others
@@ -179,7 +179,7 @@ class Conventions:
 
 @dataclass(frozen=True)
 class Causes:
-    """How the cause of a failure is found.
+    """The ways to find the cause of a failure.
 
     twists: problems with an option changed. lenses: changes that might correct an answer, in words,
     each with the changed record or None. arithmetics: a known bug as records that round otherwise,
@@ -197,7 +197,7 @@ class Causes:
 
 @dataclass(frozen=True)
 class Reports:
-    """What certificates, scripts and pages show of a kind in particular.
+    """The parts of certificates, scripts and pages that depend on the kind.
 
     coverage: the rows of a problem: tested, capped and silent ones (`spec.attention.rounding`), for
     clauses that count them. calls: the lines of a script that shows a failure without this
