@@ -144,9 +144,9 @@ class Trials:
     are of many of the supported kinds. of_functions: for each function that may be unsupported even
     in the basic case, its capability and problems for it. tiles: for a kind of problem that is
     unsupported at other lengths, the possible divisors of the lengths. beyond: a problem that may
-    be unsupported and shows more of the form of an answer. precise: one that distinguishes float64
-    from float32. trivial: one in which neither rounds. at_large: raises Violation if a record, in a
-    dtype and a rounding model, is wrong on a problem of about so many scores.
+    be unsupported and shows more of the form of an answer. precise: one of float64 that
+    distinguishes it from float32, then those in which neither rounds. at_large: raises Violation if
+    a record, in a dtype and a rounding model, is wrong on a problem of about so many scores.
     """
 
     kinds: Callable[[str], Kinds] = nothing
@@ -154,8 +154,7 @@ class Trials:
     of_functions: Callable[[str], Mapping[str, tuple[str, Problems]]] = nothing
     tiles: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     beyond: Callable[[str], Any] = unasked
-    precise: Callable[[str], Any] | None = None
-    trivial: Callable[[str], Any] | None = None
+    precise: Problems = ()
     at_large: Callable[[Any, str, Grade, float], None] | None = None
 
 

@@ -129,8 +129,7 @@ TRIALS = Trials(
     of_functions=of_functions,
     tiles=dict.fromkeys(TILED, TILES),
     beyond=lambda dtype: core(dtype, D=7),
-    precise=lambda dtype: square(dtype, D=5),
-    trivial=lambda dtype: square(dtype, N=1, M=1),
+    precise=(square("float64", D=5), square("float64", N=1, M=1)),
     at_large=at_large,
 )
 CONVENTIONS = Conventions(

@@ -38,7 +38,7 @@ KIND = Kind(
     meanings=MEANINGS,
     targets=Targets(told=is_layer, described=read, barred=steady, program=program, known=KNOWN),
     functions=FUNCTIONS,
-    trials=Trials(kinds=kinds, of_functions=of_functions, beyond=apart, precise=core),
+    trials=Trials(kinds=kinds, of_functions=of_functions, beyond=apart, precise=(core("float64"),)),
     conventions=Conventions(under=under, telling=telling),
     causes=Causes(lenses=LENSES),
     reports=Reports(calls=calls),

@@ -16,13 +16,12 @@ def in_single(found: Kind, by_dtype: Mapping[str, Any]) -> tuple[str, ...]:
     by_dtype: what the target supports in each dtype. A target that is wrong in another way, for
     example by a number added to a denominator, is also wrong where nothing is rounded.
     """
-    precise, trivial = found.trials.precise, found.trials.trivial
-    if precise is None or "float64" not in by_dtype:
+    if not found.trials.precise or "float64" not in by_dtype:
         return ()
     record, clause = by_dtype["float64"], CLAUSES[found.definition]
-    problem = found.functions.fitted(record, precise("float64"))
+    fitted = (found.functions.fitted(record, x) for x in found.trials.precise)
+    problem = next(fitted)
     single = record.through(lambda _, f: lambda p, *rest: f(p.but(dtype="float64"), *rest))
     if keeps(clause, record, problem) or not keeps(clause, single, problem.but(dtype="float32")):
         return ()
-    exact = found.functions.fitted(record, trivial("float64")) if trivial else None
-    return (IN_SINGLE,) if exact is None or keeps(clause, record, exact) else ()
+    return (IN_SINGLE,) if all(keeps(clause, record, x) for x in fitted) else ()
