@@ -20,9 +20,10 @@ There are seven chapters, each about one kind of subject. All have the same stru
 
 The chapters share the modules of this package: `notation`, `subject`, `clause`, `comparison`,
 `trial`, `domain`, `sizes`, `entries`, `formats`, `mistake`, `simplify`, `written` and `version`.
-Proofs are written with `proving`. `backends` covers the arrays of NumPy, torch and JAX. `kind` and
-`kinds` register the chapters, `laws` has all their clauses, and `certification` is the engine,
-which is the same for all kinds. `adapters` has targets of other libraries, which nothing imports.
+Proofs are written with `proving`. `backends` covers the arrays of NumPy, torch and JAX. `kind`, its
+`abilities` and `kinds` register the chapters, `laws` has all their clauses, and `certification` is
+the engine, which is the same for all kinds. `adapters` has targets of other libraries, which
+nothing imports.
 
     from attention_spec import certify
     print(certify("torch.nn.functional:scaled_dot_product_attention"))

@@ -8,7 +8,7 @@ from spec import CLAUSES
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import DEPENDS, GOES, Lead
 from spec.certification.diagnosing.table import calls
-from spec.certification.judging.bounds import Bounds, group
+from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.drawing import series
 from spec.certification.judging.examiner import Examiner
@@ -32,7 +32,8 @@ IN_TIME = (" after ", DEPENDS, GOES)  # what no problem shows by itself
 
 def compared(kind: Kind, cause: Cause) -> tuple[Clause, ...]:
     """Who holds the answers that a cause is about to the definition, one by one."""
-    alike = (x for name, x in kind.compares.items() if group(kind, name) == cause.asked)
+    compares = kind.functions.compares.items()
+    alike = (x for name, x in compares if kind.functions.group(name) == cause.asked)
     numbers = next((x for x in alike if {*x} & {*cause.clauses}), ())
     return tuple(CLAUSES[number] for number in numbers)
 
@@ -99,7 +100,8 @@ def share_broken(
     alone, rest = Bounds.of(kind, "", [cause]), Bounds.of(kind, "", others)
 
     def asks(problem: Any) -> bool:
-        made = [(put, group(kind, x)) for x, put in calls(clause, subjects[problem.dtype], problem)]
+        every = calls(clause, subjects[problem.dtype], problem)
+        made = [(put, kind.functions.group(x)) for x, put in every]
         inside = any(not alone.has(*one) for one in made)
         return inside and all(rest.has(*one) for one in made)
 

@@ -18,7 +18,7 @@ WORDS = (
     "domain features mistake entries",
     "clause exploring",
     "trial",
-    "alike",
+    "alike abilities",
 )
 NAMES = ("cache", "layer", "dropout", "feed_forward", "merging", "positions")
 CHAPTERS = tuple(f"spec.{name}" for name in NAMES)

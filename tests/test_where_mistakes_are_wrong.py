@@ -14,7 +14,7 @@ import pytest
 
 from spec import about
 from spec.certification.diagnosing.table import calls
-from spec.certification.judging.bounds import Bounds, group
+from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import series
 from spec.certification.judging.judging import judged, scope_for
 from spec.clause import Clause
@@ -41,7 +41,7 @@ SOME = usual(DECLARED, lambda kind, mistake: seed_of(f"{kind.about}-{mistake.nam
 def judges(kind: Kind, mistake: Mistake) -> Iterator[tuple[Clause, str]]:
     """The clauses that say whether a mistake shows, with each format that it shows in."""
     subject = kind.subjects[mistake.name]
-    compared = {number for numbers in kind.compares.values() for number in numbers}
+    compared = kind.functions.comparing
     for clause in about(kind.about).values():
         if clause.binds(subject) and (mistake.name in clause.catches or clause.number in compared):
             yield from ((clause, dtype) for dtype in mistake.dtypes)
@@ -83,7 +83,7 @@ def outcomes(kind: Kind, mistake: Mistake, clause: Clause, dtype: str) -> Iterat
     scope = scope_for(clause, subject, dtype, "strict", "standard")
     for problem in series(clause, scope, most(clause), 0):
         put = calls(clause, subject, problem)
-        inside = any(bounds.has(x, group(kind, name)) for name, x in put)
+        inside = any(bounds.has(x, kind.functions.group(name)) for name, x in put)
         yield broken(clause, subject, problem) is not None if inside else None
 
 

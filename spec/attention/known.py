@@ -3,7 +3,7 @@
 This specification found all of them, at the versions named.
 """
 
-from spec.kind import Deviation, Known
+from spec.abilities import Deviation, Known
 
 ODD_SCALES = Deviation(
     ("C14",),

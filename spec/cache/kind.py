@@ -2,6 +2,7 @@
 
 import inspect
 
+from spec.abilities import Conventions, Functions, Targets
 from spec.attention.conventions import declaring, granted
 from spec.cache.definition import DEFINITION
 from spec.cache.features import MEANINGS, VOCABULARY
@@ -12,24 +13,11 @@ from spec.cache.reading import reading
 from spec.cache.simplify import WAYS
 from spec.kind import Kind
 
-KIND = Kind(
-    about="cache",
-    noun="a cache",
-    sections={"C": "cache"},
-    problem=Problem,
-    definition="C16",
+FUNCTIONS = Functions(
     first="extend",
-    told=lambda found: inspect.isclass(found) and hasattr(found, "extend"),
-    core=text,
     ask={"extend": reading},
-    truth=lambda: DEFINITION,
-    simplify=WAYS,
-    mistakes=MISTAKES,
-    load=cache,
     fitted=granted,
-    under=declaring,
-    telling=telling,
-    asked={
+    words={
         "rollback": "a rollback",
         "fork": "a fork",
         "watched": "a watched call",
@@ -42,6 +30,21 @@ KIND = Kind(
         "watched": ("C39",),
         "fewer": ("C40",),
     },
+)
+KIND = Kind(
+    about="cache",
+    noun="a cache",
+    sections={"C": "cache"},
+    problem=Problem,
+    definition="C16",
+    core=text,
+    truth=lambda: DEFINITION,
+    simplify=WAYS,
+    mistakes=MISTAKES,
+    load=cache,
     vocabulary=VOCABULARY,
     meanings=MEANINGS,
+    targets=Targets(told=lambda found: inspect.isclass(found) and hasattr(found, "extend")),
+    functions=FUNCTIONS,
+    conventions=Conventions(under=declaring, telling=telling),
 )

@@ -66,7 +66,7 @@ def _kinds() -> Rows:
 
 def _layouts() -> Rows:
     for name, kind in KINDS.items():
-        yield from ((f"{name}: {layout}", words) for layout, words in kind.layouts.items())
+        yield from ((f"{name}: {layout}", words) for layout, words in kind.targets.layouts.items())
 
 
 def _conventions() -> Rows:

@@ -4,12 +4,12 @@ import argparse
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from spec.abilities import never
 from spec.backends import NAMES, Unsuitable
 from spec.backends.unknown import hint
 from spec.certification.profiles import PROFILES
 from spec.certification.settings import COMPILING, MULTIPLES, Request
 from spec.certification.target.declared import declared, pairs
-from spec.kind import never
 from spec.kinds import KINDS
 
 SECRET = "secret"  # the seed that nobody knows beforehand
@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_how(add: Callable[..., Any]) -> None:
-    seen = [name for name, kind in KINDS.items() if kind.told is not never]
+    seen = [name for name, kind in KINDS.items() if kind.targets.told is not never]
     detected = f"kind of target (default: detected among {', '.join(seen)})"
     add("--kind", metavar="KIND", help=detected)
     libraries = f"{', '.join(NAMES)} (default: inferred from the target's imports)"

@@ -76,7 +76,7 @@ Found = Iterator[tuple[str, Capabilities, frozenset[str]]]
 def _results(about: str) -> Found:
     kind = KINDS[about]
     for capability, function in kind.truth().offering.items():
-        for word in (kind.worded(function), in_nouns(capability)):
+        for word in (kind.functions.worded(function), in_nouns(capability)):
             yield word, frozenset({str(capability)}), frozenset()
 
 
@@ -108,7 +108,7 @@ def _sections(about: str) -> Found:
 
 def _small(about: str) -> Mapping[str, Sequence[Any]]:
     """The small problems of each option."""
-    return {str(name): x for name, x in KINDS[about].kinds("float64").items()}
+    return {str(name): x for name, x in KINDS[about].trials.kinds("float64").items()}
 
 
 @cache

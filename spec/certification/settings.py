@@ -19,11 +19,11 @@ from spec.subject import Subject
 from spec.version import no_clause
 
 # Of arrays, that some kind is taken in; the first that is met is what all are taken in.
-LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in kind.layouts))
+LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in kind.targets.layouts))
 
 COMPILING = 4.0  # times the patience for a call that may compile: that alone can take half a minute
 MULTIPLES = {"lengths": "sequence lengths", "widths": "head sizes"}  # may be declared multiples
-DIALECTS = tuple(dict.fromkeys(x for kind in KINDS.values() for x in kind.spellings))
+DIALECTS = tuple(dict.fromkeys(x for kind in KINDS.values() for x in kind.targets.spellings))
 # What says how a target is called.
 HOW = ("kind", "backend", "description", "layout", "api", *MULTIPLES, "device", "compiled")
 ISOLATIONS = (PROCESS, FORK, NONE)

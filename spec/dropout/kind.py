@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import product
 
+from spec.abilities import Causes, Conventions, Functions
 from spec.attention.conventions import declaring, granted
 from spec.dropout import mistakes, plug
 from spec.dropout.domain import RATES
@@ -41,14 +42,14 @@ KIND = Kind(
     definition="D1",
     core=core,
     truth=truth,
-    twists=twists,
     mistakes=mistakes.MISTAKES,
     load=plug.dropout,
-    fitted=granted,
-    under=declaring,
-    telling=telling,
-    told_by={"products": "D2"},
-    compares={"forward": ("D1", "D2"), "backward": ("D3", "D4", "D5"), "weights": ("D6",)},
     vocabulary=VOCABULARY,
     meanings=MEANINGS,
+    functions=Functions(
+        fitted=granted,
+        compares={"forward": ("D1", "D2"), "backward": ("D3", "D4", "D5"), "weights": ("D6",)},
+    ),
+    conventions=Conventions(under=declaring, telling=telling, told_by={"products": "D2"}),
+    causes=Causes(twists=twists),
 )

@@ -1,5 +1,6 @@
 """Feed-forward networks, as the engine asks for them."""
 
+from spec.abilities import Conventions, Functions
 from spec.attention.conventions import declaring, granted
 from spec.feed_forward import mistakes, plug
 from spec.feed_forward.features import MEANINGS, VOCABULARY
@@ -17,10 +18,11 @@ KIND = Kind(
     truth=truth,
     mistakes=mistakes.MISTAKES,
     load=plug.feed_forward,
-    fitted=granted,
-    under=declaring,
-    telling=plug.telling,
-    compares={"forward": ("F1",), "backward": ("F2", "F3", "F4", "F5", "F6"), "call": ("F23",)},
     vocabulary=VOCABULARY,
     meanings=MEANINGS,
+    functions=Functions(
+        fitted=granted,
+        compares={"forward": ("F1",), "backward": ("F2", "F3", "F4", "F5", "F6"), "call": ("F23",)},
+    ),
+    conventions=Conventions(under=declaring, telling=plug.telling),
 )

@@ -1,5 +1,6 @@
 """Layers: three inputs and eight parameters in, one output out, and masks of three kinds."""
 
+from spec.abilities import Causes, Conventions, Functions, Reports, Targets, Trials
 from spec.kind import Kind
 from spec.layer.features import MEANINGS, VOCABULARY
 from spec.layer.known import KNOWN
@@ -11,11 +12,17 @@ from spec.layer.plug.described import read
 from spec.layer.plug.dropping import steady
 from spec.layer.plug.instances import is_layer
 from spec.layer.plug.lenses import LENSES
-from spec.layer.plug.trials import apart, core, fitted, kinds, telling, trials
+from spec.layer.plug.trials import apart, core, fitted, kinds, of_functions, telling
 from spec.layer.script import calls
 from spec.layer.simplify import WAYS
 from spec.layer.truth import truth
 
+FUNCTIONS = Functions(
+    ask={"step": lambda record, problem: record.step(problem, 0.5)},
+    fitted=fitted,
+    compares={"forward": ("L1",), "backward": ("L2", "L3"), "weights": ("L4",), "call": ("L42",)},
+    telltale={"step": "backward"},
+)
 KIND = Kind(
     about="layer",
     noun="a layer",
@@ -23,27 +30,16 @@ KIND = Kind(
     problem=LayerProblem,
     definition="L1",
     core=core,
-    beyond=apart,
-    fitted=fitted,
     truth=truth,
     mistakes=MISTAKES,
     load=layer,
-    told=is_layer,
-    program=program,
-    barred=steady,
-    described=read,
-    known=KNOWN,
-    lenses=LENSES,
-    kinds=kinds,
-    trials=trials,
-    ask={"step": lambda record, problem: record.step(problem, 0.5)},
     simplify=WAYS,
-    under=under,
-    telling=telling,
-    precise=core,
-    calls=calls,
-    compares={"forward": ("L1",), "backward": ("L2", "L3"), "weights": ("L4",), "call": ("L42",)},
     vocabulary=VOCABULARY,
     meanings=MEANINGS,
-    telltale={"step": "backward"},
+    targets=Targets(told=is_layer, described=read, barred=steady, program=program, known=KNOWN),
+    functions=FUNCTIONS,
+    trials=Trials(kinds=kinds, of_functions=of_functions, beyond=apart, precise=(core("float64"),)),
+    conventions=Conventions(under=under, telling=telling),
+    causes=Causes(lenses=LENSES),
+    reports=Reports(calls=calls),
 )

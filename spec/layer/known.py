@@ -1,6 +1,6 @@
 """Clauses that other people's layers are known to break, each with its reason."""
 
-from spec.kind import Deviation, Known
+from spec.abilities import Deviation, Known
 
 ASKED_FOR_WEIGHTS = Deviation(
     ("L32",),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from spec.abilities import Conventions, Functions, Targets, Trials
 from spec.kind import Kind
 from spec.merging import mistakes, plug
 from spec.merging.features import MEANINGS, VOCABULARY
@@ -31,16 +32,19 @@ KIND = Kind(
     problem=Problem,
     definition="Q1",
     core=plug.core,
-    beyond=plug.core,
     truth=truth,
     mistakes=mistakes.MISTAKES,
     load=plug.merging,
-    told=plug.told,
-    layouts={name: layout.words for name, layout in LAYOUTS.items()},
-    under=under,
-    telling=telling,
-    told_by={"lse-base": "Q2", "fully-masked-lse": "Q2"},
-    compares={"forward": ("Q1", "Q2"), "backward": ("Q3", "Q4"), "call": ("Q26",)},
     vocabulary=VOCABULARY,
     meanings=MEANINGS,
+    targets=Targets(
+        told=plug.told, layouts={name: layout.words for name, layout in LAYOUTS.items()}
+    ),
+    functions=Functions(
+        compares={"forward": ("Q1", "Q2"), "backward": ("Q3", "Q4"), "call": ("Q26",)}
+    ),
+    trials=Trials(beyond=plug.core),
+    conventions=Conventions(
+        under=under, telling=telling, told_by={"lse-base": "Q2", "fully-masked-lse": "Q2"}
+    ),
 )

@@ -47,10 +47,12 @@ def refusing(places: set[int], kind: str) -> Any:
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_kind_of_problem_that_is_refused_once_and_answered_once_is_asked(place: int) -> None:
-    kind, problems = next((k, p) for k, p in KIND.kinds("float32").items() if len(p) > 1)
-    found = probing.always(KIND, refusing({place}, kind), "forward", problems)
+    kind, problems = next((k, p) for k, p in KIND.trials.kinds("float32").items() if len(p) > 1)
+    functions = KIND.functions
+    found = probing.always(functions, refusing({place}, kind), "forward", problems)
     assert found is None
-    found = probing.always(KIND, refusing({*range(len(problems))}, kind), "forward", problems)
+    always = refusing({*range(len(problems))}, kind)
+    found = probing.always(functions, always, "forward", problems)
     assert str(found) == "no"
 
 

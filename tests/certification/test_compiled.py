@@ -164,7 +164,7 @@ def test_a_layer_is_compiled_as_a_module_and_its_script_too(tmp_path):
     assert keeps(clause, loaded("Layer", None), problem)
     layer = loaded("Layer", "static")
     assert not keeps(clause, layer, problem)
-    lines = KINDS["layer"].calls(clause, layer, {}, problem)
+    lines = KINDS["layer"].reports.calls(clause, layer, {}, problem)
     assert "layer.compile(dynamic=False)" in lines
     (tmp_path / "script.py").write_text("\n".join(lines))
     with pytest.raises(SystemExit, match="True"):

@@ -8,9 +8,9 @@ import pytest
 from implementations import dense
 from implementations.multihead import MultiHead
 from spec import certify
+from spec.abilities import unchanged
 from spec.certification.judging.examiner import Examiner
 from spec.certification.settings import Request
-from spec.kind import unchanged
 
 FEW = {"profile": "quick", "dtypes": ("float32",), "fail_fast": True}
 

@@ -130,7 +130,7 @@ def test_the_clause_of_the_definition_never_deviates(kind: str) -> None:
     definition = kind_of(kind).definition
     with pytest.raises(Unsuitable, match=f"--deviation {definition}: "):
         certify(EMPTY[kind], kind=kind, deviations={definition: "known"}, **FEW)
-    lists = [kind.known for kind in KINDS.values()]
+    lists = [kind.targets.known for kind in KINDS.values()]
     found = [one for known in lists for listed in known.values() for one in listed]
     listed = {number for one in found for number in one.clauses}
     assert definition not in listed

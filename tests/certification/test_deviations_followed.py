@@ -128,7 +128,7 @@ def test_only_the_thing_itself_is_held_to_what_it_is_known_for() -> None:
 
     partial = functools.partial(theirs)
     for about, things in (("attention", (theirs, partial)), ("layer", (MultiheadAttention, Mine))):
-        itself, covered = (known(KINDS[about], x, "cpu") for x in things)
+        itself, covered = (known(KINDS[about].targets, x, "cpu") for x in things)
         assert covered.reasons == itself.reasons
         assert itself.strict == tuple(itself.reasons)
         assert covered.strict == ()
@@ -227,7 +227,7 @@ def test_names_are_looked_up_where_they_are_imported_and_nowhere_else(how: str) 
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("origin", [o for kind in KINDS.values() for o, _ in kind.known])
+@pytest.mark.parametrize("origin", [x for kind in KINDS.values() for x, _ in kind.targets.known])
 def test_every_name_on_the_list_names_something(origin: str) -> None:
     __import__(origin.partition(":")[0])
     assert named(origin) is not None

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from spec import CLAUSES
+from spec.abilities import unchanged
 from spec.attention.conventions import CONVENTIONS, as_chosen
 from spec.attention.notation import Problem
 from spec.attention.plug import implementation
@@ -16,7 +17,6 @@ from spec.certification.target.declared import check_deviations, pairs
 from spec.certification.target.deviations import Deviations
 from spec.certification.target.following import is_nothing_but
 from spec.certification.target.recognising import recognised
-from spec.kind import unchanged
 from spec.kinds import KINDS
 from spec.notation import Array
 from tests.certification.made import certificate, verdict

@@ -30,7 +30,7 @@ def test_inputs_that_are_one_array_stay_one(arrays: int) -> None:
     domain = LayerProblems(hiding=hiding, arrays=(cast(Arrays, arrays),), own_widths=False)
     scope = Scope(dtype="float64", answers=right.answers, reach="small")
     for problem in drawn(domain, scope, 6):
-        every = changed(KIND, problem, FORMATS, LENGTHS)
+        every = changed(KIND.causes.twists, problem, FORMATS, LENGTHS)
         made = [x for x in every if {getattr(x, n).shape[2] for n in x.given} == {problem.A}]
         assert {x.arrays for x in made} >= {arrays}
         assert {x.N for x in made} > {problem.N}
@@ -54,7 +54,7 @@ def test_no_experiment_is_far_larger_than_the_problem() -> None:
     long = core("float32", B=1, H=21, G=3, N=769, M=4, D=16, E=4)
     volumes = [
         math.prod(getattr(x, letter) for letter in x.letters)
-        for x in changed(KINDS["attention"], long, ("float32",), LENGTHS)
+        for x in changed(KINDS["attention"].causes.twists, long, ("float32",), LENGTHS)
     ]
     assert len(volumes) > 50
     assert max(volumes) <= MOST

@@ -56,5 +56,5 @@ def test_formats_in_which_nothing_fails_are_named() -> None:
 
 def test_a_hint_is_about_a_condition_that_there_is() -> None:
     for kind in KINDS.values():
-        for condition in kind.hints:
+        for condition in kind.reports.hints:
             assert kind.features.sentence(condition)

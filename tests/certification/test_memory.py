@@ -158,9 +158,8 @@ def kept(problems, remembers):
 def test_the_first_thing_that_changes_an_answer_is_named(remembers, words):
     kind = KINDS["rotary"]
     problem = kind.core("float64")
-    told = remembered(
-        alone(lambda x: kept(x, remembers)), kind, "R14", problem, ("float64", "float32")
-    )
+    asked, twists = alone(lambda x: kept(x, remembers)), kind.causes.twists
+    told = remembered(asked, twists, "R14", problem, ("float64", "float32"))
     assert told is not None
     assert told[1] == words
     assert remembers(told[0]) != remembers(problem)
@@ -177,7 +176,7 @@ def test_the_first_thing_that_changes_an_answer_is_named(remembers, words):
 )
 def test_what_comes_and_goes_or_is_wrong_by_itself_is_no_memory(answers):
     kind = KINDS["rotary"]
-    put = kind, "R14", kind.core("float64"), ("float64",)
+    put = kind.causes.twists, "R14", kind.core("float64"), ("float64",)
     assert remembered(alone(answers), *put) is None
     assert remembered(nobody, *put) is None
 
@@ -185,7 +184,8 @@ def test_what_comes_and_goes_or_is_wrong_by_itself_is_no_memory(answers):
 def test_the_same_call_may_be_what_an_answer_is_wrong_after():
     kind = KINDS["rotary"]
     counts = alone(lambda x: [place > 0 for place, _ in enumerate(x)])
-    _, words = remembered(counts, kind, "R14", kind.core("float64"), ("float64",))
+    put = kind.causes.twists, "R14", kind.core("float64"), ("float64",)
+    _, words = remembered(counts, *put)
     assert words == "the same call"
 
 

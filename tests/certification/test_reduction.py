@@ -62,7 +62,10 @@ def test_an_empty_problem_is_made_smaller_and_changed_as_any_other(about: str) -
         for letter in {*problem.letters} - {"A"}:  # there is no layer without columns
             with suppress(ValueError, IndexError):  # a kind may have no problem of that length
                 empty = problem.part(letter, np.arange(0))
-                others = *(x for way in kind.simplify for x in way(empty)), *kind.twists(empty)
+                others = (
+                    *(x for way in kind.simplify for x in way(empty)),
+                    *kind.causes.twists(empty),
+                )
                 assert {type(x) for x in others} <= {kind.problem}, (letter, problem)
 
 

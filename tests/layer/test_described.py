@@ -58,7 +58,7 @@ def described(name: str, as_for: str = "") -> Layer:
         said["make"].function.__globals__[as_for] = target
     declared = IDLE if "masks" in said else {}
     raw = layer(target, **said, dtypes=("float32",), conventions=declared)
-    return probed(KINDS["layer"].under(raw, {})).by_dtype["float32"]
+    return probed(KINDS["layer"].conventions.under(raw, {})).by_dtype["float32"]
 
 
 def of_nanogpt(build: str) -> Layer:
@@ -181,7 +181,7 @@ def test_a_faulty_layer_is_refused_with_a_counterexample(build: str) -> None:
 
 def of(record: Layer) -> Layer:
     """The record under its own conventions."""
-    return KINDS["layer"].under(record, {})  # type: ignore[no-any-return]
+    return KINDS["layer"].conventions.under(record, {})  # type: ignore[no-any-return]
 
 
 @pytest.mark.torch

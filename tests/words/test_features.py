@@ -101,7 +101,7 @@ def test_every_candidate_is_a_sentence_and_so_is_its_denial(about: str) -> None:
 def test_candidates_are_said_in_their_order(about: str) -> None:
     kind = KINDS[about]
     core = kind.core("float32")
-    for problem in (core, *itertools.islice(kind.twists(core), 20)):
+    for problem in (core, *itertools.islice(kind.causes.twists(core), 20)):
         said = zip(kind.features.candidates(), kind.features.said(problem), strict=True)
         for feature, holds in said:
             assert kind.features.sentence(feature)(problem, "") is bool(holds), feature

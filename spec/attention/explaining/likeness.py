@@ -9,19 +9,23 @@ formats alone, so it is computed in the format of the problem as well: as known 
 which add float16 up in float32, and as eager programs do, which round every step to float16.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from spec.abilities import Fits
 from spec.alike import told
 from spec.attention import definition, magnitudes, rounding
 from spec.attention.conventions import as_chosen
+from spec.attention.mistakes.making import ARITHMETICS
+from spec.attention.mistakes.making import at_once as program_of
 from spec.attention.notation import Problem
+from spec.attention.plug import implementation
 from spec.attention.record import Implementation
 from spec.comparison import Violation, close
-from spec.kind import Fits, Kind
+from spec.kind import Kind
 from spec.mistake import Mistake
 from spec.notation import Array
 from spec.subject import Refused, not_offered
@@ -63,6 +67,18 @@ def looks_like(
         return max(map(fits, every), default=0.0)
 
     return told(known.mistakes, explains)
+
+
+def at_once(mistakes: Sequence[Mistake]) -> Implementation | None:
+    """Several mistakes as one record; None where they cannot be."""
+    made = program_of(mistakes)
+    return None if made is None else implementation(made, name=made.__name__, backend="numpy")
+
+
+def arithmetics(mistake: Mistake) -> Sequence[Implementation]:
+    """A mistake as it is in other arithmetics: that of the arrays' format, and float64."""
+    made = (at_once((mistake, how)) for how in ARITHMETICS)
+    return [record for record in made if record is not None]
 
 
 def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Array]:

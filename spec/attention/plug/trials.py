@@ -10,10 +10,18 @@ from typing import Any
 
 import numpy as np
 
+from spec.abilities import Problems
 from spec.attention.notation import Problem
 from spec.attention.options import OPTIONS, SINGLE, SIZES, Capability, kinds_of
+from spec.attention.record import Implementation
 from spec.attention.small import OF_ONE_TEXT, PADDED, TAKING_TURNS
 from spec.entries import eighths
+
+OF_OPTION = {
+    "bias_gradient": Capability.BIAS,
+    "sink_gradient": Capability.SINKS,
+    "slope_gradient": Capability.SLOPES,
+}
 
 
 def core(dtype: str, **changes: Any) -> Problem:
@@ -59,6 +67,17 @@ def _saying_most(dtype: str, answers: frozenset[str], but: str) -> Problem:
         found = next((p for p in tried if more <= kinds_of(p) <= answers), None)
         problem, said = (problem, said) if found is None else (found, more)
     return problem
+
+
+def of_functions(dtype: str) -> Mapping[str, tuple[str, Problems]]:
+    """Functions that may refuse even the core, and what they are tried on."""
+    plain, small = (square(dtype),), kinds(dtype)
+    offering = Implementation.offering.items()
+    words = {name: capability for capability, name in offering if name != "call"}
+    tried: dict[str, Problems] = {name: small[option] for name, option in OF_OPTION.items()}
+    alone = {"dlse": np.ones(plain[0].dout.shape[:3]), "dout": np.zeros(plain[0].dout.shape)}
+    tried["lse_backward"] = (plain[0].but(**alone),)
+    return {name: (capability, tried.get(name, plain)) for name, capability in words.items()}
 
 
 def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:

@@ -24,8 +24,8 @@ def apiece(
     small = sorted(unlike, key=lambda p: sum(x.size for x in arrays(p).values()))[:LOOKED]
 
     def failing(problem: Any, **declared: str) -> Any:
-        record = examiner.guard(kind.under(raw, {**known, **declared}))
-        return broken(clause, record, kind.fitted(record, problem))
+        record = examiner.guard(kind.conventions.under(raw, {**known, **declared}))
+        return broken(clause, record, kind.functions.fitted(record, problem))
 
     for name, choice in choices.items():
         alone = (p for p in small if not failing(p, **{name: choice}))

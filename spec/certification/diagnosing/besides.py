@@ -128,7 +128,7 @@ def _at_once(kind: Kind, mistake: Mistake, failures: Failures, other: Array) -> 
     # What the one does not explain comes first: nearly every pair is done with at once.
     ordered = [failures[place] for place in np.argsort(~other, kind="stable")]
     for another in kind.mistakes.values() if other.any() else ():
-        record = kind.at_once((mistake, another)) if another.where else None
+        record = kind.causes.at_once((mistake, another)) if another.where else None
         if record is not None and all(_is_as(record, *one) for one in ordered):
             return another
     return None

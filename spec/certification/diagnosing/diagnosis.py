@@ -17,7 +17,7 @@ from spec.certification.diagnosing.search import Search
 from spec.certification.diagnosing.table import calls
 from spec.certification.diagnosing.telling import Telling
 from spec.certification.each import Each, one_by_one
-from spec.certification.judging.bounds import Bounds, group
+from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause, Heard, Region
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.plan import Item
@@ -222,7 +222,8 @@ def _met(
         return ()
     number, dtype = item
     clause, subject = search.start.clauses[number], first.subjects[dtype]
-    asked = [(group(search.kind, name), put) for name, put in calls(clause, subject, problem)]
+    result = search.kind.functions.group
+    asked = [(result(name), put) for name, put in calls(clause, subject, problem)]
 
     def outside(alone: Bounds) -> bool:
         return alone.draws(problem, number) and all(alone.has(put, name) for name, put in asked)

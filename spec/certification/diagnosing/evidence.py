@@ -131,7 +131,7 @@ class Evidence:
 
     def posed(self, problem: Any) -> Any:
         """A problem as this target gets it, with the target's choices, as an alignment."""
-        return self.kind.fitted(self.subjects[problem.dtype], problem)
+        return self.kind.functions.fitted(self.subjects[problem.dtype], problem)
 
     def failure(self, lead: Lead, problem: Any) -> tuple[Clause, Violation] | None:
         """The clause of a lead that a problem breaks, with the violation; else None."""
@@ -207,7 +207,7 @@ class Evidence:
         """
         sampled = any(subject.palette for subject in self.subjects.values())
         few = [x for x in FEW if x in lengths] if sampled else lengths
-        others = changed(self.kind, problem, (*self.subjects,), few)
+        others = changed(self.kind.causes.twists, problem, (*self.subjects,), few)
         rows = self.rows(lead, [*others])
         for letter in problem.letters if sampled else "":
             size = problem.length(letter)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from spec.formats import rounded
-from spec.kind import Kind
 from spec.notation import Array
+from spec.simplify import Simplification
 from spec.stream import Stream
 
 LENGTHS = (1, 2, 3, 4, 6, 7, 8, 9, 12, 16, 17, 24, 32, 33, 48, 64, 65, 128, 129)
@@ -20,17 +20,17 @@ RARE = (5, 11, 13, 14, 19)  # lengths that hardly any other problem has
 
 
 def changed(
-    kind: Kind, problem: Any, formats: Sequence[str], lengths: Sequence[int]
+    twists: Simplification, problem: Any, formats: Sequence[str], lengths: Sequence[int]
 ) -> Iterator[Any]:
     """Yield the problem in each of the formats, with other numbers, lengths and options.
 
-    None is far larger than others are.
+    twists: problems with an option changed. None is far larger than others are.
     """
     every = chain(
         (in_format(problem, dtype) for dtype in formats),
         (with_numbers(problem, seed) for seed in range(3)),
         *(of_lengths(problem, letter, lengths) for letter in problem.letters),
-        kind.twists(problem),
+        twists(problem),
     )
     yield from no_larger(problem, every)
 

@@ -21,7 +21,7 @@ from spec.certification.diagnosing.experiments import (
     with_other_contents,
 )
 from spec.certification.diagnosing.leads import DEPENDS, GOES, Lead
-from spec.kind import Kind
+from spec.simplify import Simplification
 from spec.written import sizes
 
 Alone = Callable[[tuple[str, Sequence[Any]]], list[str] | None]
@@ -62,16 +62,17 @@ def nobody(_: tuple[str, Sequence[Any]]) -> None:
 
 
 def remembered(
-    alone: Alone, kind: Kind, number: str, problem: Any, formats: Sequence[str]
+    alone: Alone, twists: Simplification, number: str, problem: Any, formats: Sequence[str]
 ) -> tuple[Any, str] | None:
     """The call after which a problem is wrong, and its difference in words; None if unknown.
 
-    alone: how problems break a clause, in order. number: of the clause.
+    alone: how problems break a clause, in order. twists: problems with an option changed. number:
+    of the clause.
     """
     if alone((number, [problem])) != [""]:
         return None
     deadline = time.monotonic() + SECONDS
-    for before in _others(kind, problem, formats):
+    for before in _others(twists, problem, formats):
         if time.monotonic() > deadline:
             break
         said = alone((number, [before, *[problem] * TIMES]))
@@ -80,12 +81,12 @@ def remembered(
     return None
 
 
-def _others(kind: Kind, problem: Any, formats: Sequence[str]) -> Iterator[Any]:
+def _others(twists: Simplification, problem: Any, formats: Sequence[str]) -> Iterator[Any]:
     """Yield the problem, and the problem with one thing changed; contents of arrays first."""
     yield problem
     for name in problem.axes:
         yield from with_other_contents(problem, name)
-    yield from changed(kind, problem, formats, LENGTHS)
+    yield from changed(twists, problem, formats, LENGTHS)
 
 
 def _change(before: Any, problem: Any) -> str:

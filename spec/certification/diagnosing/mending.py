@@ -51,7 +51,7 @@ class Mending:
         known = self.examiner.recognised.choices.items()
         left = [choice for choice in known if choice[0] not in self.choices]
         yield from map(self._under, zip(left))
-        for words in kind_of(self.examiner.raw.about).lenses:
+        for words in kind_of(self.examiner.raw.about).causes.lenses:
             if words not in self.lenses:
                 yield f"correct if {words}", replace(self, lenses=(*self.lenses, words))
         yield from map(self._under, combinations(left, 2))
@@ -105,10 +105,11 @@ class Mending:
         examiner, raw = self.examiner, self.examiner.raw
         kind = kind_of(raw.about)
         for words in self.lenses:
-            raw = kind.lenses[words](raw)
+            raw = kind.causes.lenses[words](raw)
             if raw is None:
                 return None
-        seen: Subject = kind.under(raw, {**examiner.request.conventions, **self.choices})
+        choices = {**examiner.request.conventions, **self.choices}
+        seen: Subject = kind.conventions.under(raw, choices)
         return seen
 
     def subjects(self, raw: Subject) -> Mapping[str, Subject]:
@@ -118,7 +119,8 @@ class Mending:
         """
         examiner = self.examiner
         seen = examiner.guard(raw)
-        before = kind_of(raw.about).under(examiner.raw, examiner.request.conventions)
+        under = kind_of(raw.about).conventions.under
+        before = under(examiner.raw, examiner.request.conventions)
         return {dtype: _left_of(seen, before, x) for dtype, x in examiner.probed.by_dtype.items()}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.leads import Lead, how_it_breaks
 from spec.certification.diagnosing.table import calls
-from spec.certification.judging.bounds import Bounds, group
+from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.judging import judged
 from spec.certification.judging.plan import Item
 from spec.clause import Clause
@@ -91,13 +91,14 @@ class Outside:
 
     def _wrong_call(self, clause: Clause, subject: Subject, problem: Any) -> Lead | None:
         """A wrong result among the calls of the clause."""
-        kind = self.evidence.kind
-        words = {name: group(kind, name) for name in kind.compares}
+        functions = self.evidence.kind.functions
+        words = {name: functions.group(name) for name in functions.compares}
         made = [*calls(clause, subject, problem)]
         # What is wrong as a whole is what its parts are wrong for.
         for whole in sorted(words, key=lambda name: len(words[name])):
-            clauses = tuple(self.clauses[n] for n in kind.compares[whole] if n in self.clauses)
-            for put in (put for name, put in made if is_part(group(kind, name), words[whole])):
+            numbers = functions.compares[whole]
+            clauses = tuple(self.clauses[n] for n in numbers if n in self.clauses)
+            for put in (put for name, put in made if is_part(functions.group(name), words[whole])):
                 lead = Lead(clauses, words[whole], False, put, "")
                 row = self.evidence.row(lead, put) if clauses else None
                 if row is not None and row.how:

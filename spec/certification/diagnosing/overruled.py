@@ -8,9 +8,10 @@ bug explains more: the report names it first.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from spec.abilities import unchanged
 from spec.certification.judging.cause import Cause
 from spec.certification.target.recognising import Recognised, option, recognised
-from spec.kind import Kind, unchanged
+from spec.kind import Kind
 
 EXPLAINED = "explained by the known bug that cause {} looks like: correct that first"
 

@@ -15,7 +15,6 @@ import numpy as np
 from spec.certification.diagnosing.evidence import ANOTHER
 from spec.certification.diagnosing.separating import best, shorter
 from spec.certification.diagnosing.table import CLEAR, COVERED
-from spec.certification.judging.bounds import group
 from spec.certification.judging.drawing import same_chances, series
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.judging import differentiates, scope_for
@@ -48,6 +47,7 @@ class Raising:
     def __init__(self, examiner: Examiner) -> None:
         self.examiner = examiner
         self.kind = kind_of(examiner.raw.about)
+        self.functions = self.kind.functions
         self.known: dict[tuple[str, str], str] = {}
 
     def said(self, verdict: Verdict) -> Verdict:
@@ -55,7 +55,7 @@ class Raising:
         if not self.is_asked(verdict):
             return verdict
         clause = self.examiner.clauses[verdict.clause]
-        name = "backward" if differentiates(clause) else self.kind.first
+        name = "backward" if differentiates(clause) else self.functions.first
         key = name, pattern(verdict.message)
         if key not in self.known:
             self.known[key] = self._condition(*key)
@@ -85,7 +85,7 @@ class Raising:
 
     def _called(self, name: str, message: str) -> Iterator[tuple[list[bool], bool]]:
         """Yield the features of each problem, and whether a function raises the message."""
-        subject, put = self._subject, self.kind.put
+        subject, put = self._subject, self.functions.put
         for problem in self._problems:
             try:
                 with same_chances(), np.errstate(all="ignore"):
@@ -109,5 +109,6 @@ class Raising:
         reach = self.examiner.request.thoroughness.name
         scope = scope_for(clause, self._subject, dtype, "strict", reach)
         drawn = [*series(clause, scope, DRAWN, ANOTHER)]
-        fitted = (self.kind.fitted(self._subject, problem) for problem in drawn)
-        return [x for x in fitted if self.examiner.bounds.has(x, group(self.kind, self.kind.first))]
+        fitted = (self.functions.fitted(self._subject, problem) for problem in drawn)
+        result = self.functions.group(self.functions.first)
+        return [x for x in fitted if self.examiner.bounds.has(x, result)]

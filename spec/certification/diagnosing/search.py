@@ -53,7 +53,7 @@ class Search:
         if not (self._explain(left, later) and self._explain(later)):
             return False
         # What is rarely wrong outside is seen in more problems than the few of a clause.
-        seen = {number for numbers in self.kind.compares.values() for number in numbers}
+        seen = self.kind.functions.comparing
         seen |= {number for found in self.found for number in found.cause.beside}
         self.start = replace(self.start, examples=max(AGAIN, self.start.examples), seed=ANOTHER)
         left = [item for item in left if item[0] in seen]

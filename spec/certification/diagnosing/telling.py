@@ -105,7 +105,7 @@ class Telling:
         known = examiner.raw.chosen.items()
         choices = {**examiner.request.conventions, **dict(mended.chosen.items() - known)}
         request = replace(examiner.request, conventions=choices)
-        seen = self.search.kind.under(examiner.raw, choices)
+        seen = self.search.kind.conventions.under(examiner.raw, choices)
         if alike(violation, clause, examiner.guard(seen), problem):
             return script(clause, seen, request, problem, message)
         plain = broken(clause, examiner.probed.by_dtype[dtype], problem)
@@ -123,7 +123,7 @@ class Telling:
         if self.alone is nobody and cause.failure == DEPENDS:  # as it was seen to (`unsteady`)
             return with_numbers(problem, 0), ""
         formats = (*self.evidence.subjects,)
-        put = self.alone, self.search.kind, clause.number, problem, formats
+        put = self.alone, self.search.kind.causes.twists, clause.number, problem, formats
         lens = cause.lens or self.evidence.through_lens
         known = None if lens else remembered(*put)
         return (None, "") if known is None else (known[0], f" after {known[1]}")
@@ -179,7 +179,7 @@ class Telling:
 
         Under a declared convention as well: what is right there need not be so by default.
         """
-        raw, under = self.examiner.raw, self.search.kind.under
+        raw, under = self.examiner.raw, self.search.kind.conventions.under
         seen = self.evidence.mended
         chosen = seen.chosen if seen else {**raw.chosen, **self.examiner.request.conventions}
         own = ({name: x} for name, x in chosen.items() if x != raw.defaults.get(name, x))

@@ -6,12 +6,12 @@ It does not excuse an adapter, which may do anything else, but its author is inf
 from collections.abc import Iterator
 from typing import Any
 
+from spec.abilities import Deviation
 from spec.alike import alike
 from spec.certification.settings import Request
 from spec.certification.target.following import Listener
 from spec.certification.target.loading import load
 from spec.clause import Clause
-from spec.kind import Deviation
 from spec.kinds import kind_of
 from spec.subject import Subject, named
 from spec.trial import broken
@@ -35,7 +35,7 @@ def likewise(clause: Clause, subject: Subject, problem: Any, device: str) -> str
 
 def _suspects(clause: Clause, device: str) -> Iterator[tuple[str, Deviation]]:
     """Yield imported functions that are known to break the clause, best known first."""
-    for (origin, where), deviations in kind_of(clause.about).known.items():
+    for (origin, where), deviations in kind_of(clause.about).targets.known.items():
         for deviation in deviations:
             if where == device and clause.number in deviation.clauses and named(origin):
                 yield origin, deviation

@@ -66,7 +66,7 @@ def plain(
     def put(tape: Tape, seeing: Seeing | None = None) -> Violation | None:
         with tape:
             record = load(tape.of(caller.as_run(target)), asked, tried=False)
-            record = kind_of(raw.about).under(record, request.conventions)
+            record = kind_of(raw.about).conventions.under(record, request.conventions)
             if before is not None:
                 tape.since = len(tape.calls)
                 broken(clause, record, before)

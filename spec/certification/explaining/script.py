@@ -57,7 +57,7 @@ def script(
     head = f'"""{clause.id} in {problem.dtype}: {clause.sentence}\n\n{said}\n"""\n\n'
     lines = None
     if again in (ONCE, MENDED):
-        lines = kind_of(clause.about).calls(clause, raw, request.conventions, problem)
+        lines = kind_of(clause.about).reports.calls(clause, raw, request.conventions, problem)
     if again.mended and not lines:
         return ""
     if again.times == 1:  # else a call that is wrong now may be right the next time

@@ -26,9 +26,9 @@ class Asked:
 
     def note(self, place: int, about: str, function: str, asked: Any) -> None:
         """Write down that a function of a record is about to be called."""
-        kind = kind_of(about)
-        called = "the output of" if function == kind.first else f"{kind.worded(function)} of"
-        text = f"{called} {in_a_line(posed(asked)[0])}".encode()[: SIZE - 1] + b"\0"
+        functions = kind_of(about).functions
+        called = "the output" if function == functions.first else functions.worded(function)
+        text = f"{called} of {in_a_line(posed(asked)[0])}".encode()[: SIZE - 1] + b"\0"
         start = place % PLACES * SIZE
         self._shared[start : start + len(text)] = text
 

@@ -47,11 +47,11 @@ class Probe:
         asked: a problem, several of them, or a state that belongs to one.
         """
         problem = posed(asked)[0]
-        kind = kind_of(record.about)
-        words = tuple(kind.words(record, problem))
-        if function == kind.first:
+        functions = kind_of(record.about).functions
+        words = tuple(functions.special(record, problem))
+        if function == functions.first:
             return Probe("forward", "", words, problem.dtype)
-        return Probe(function, kind.worded(function), words, problem.dtype)
+        return Probe(function, functions.worded(function), words, problem.dtype)
 
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> Probe:

@@ -83,7 +83,7 @@ def _settled(verdict: Verdict, clauses: Mapping[str, Clause]) -> bool:
 
 def _deviates(survey: Survey, request: Request) -> bool:
     """Whether its deviations were declared, by a person or by the chapter of its kind."""
-    listed = KINDS[survey.about].known.items()
+    listed = KINDS[survey.about].targets.known.items()
     said = {(n, f"declared: {' '.join(x.split())}") for n, x in request.deviations.items()}
     for (_, device), deviations in listed:
         if device == request.device:

@@ -38,6 +38,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from spec import rows
+from spec.abilities import Guarded
 from spec.backends import Unsuitable, likely, prepared
 from spec.backends.elsewhere import home
 from spec.backends.library import WARNINGS
@@ -57,7 +58,6 @@ from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
 from spec.certification.target.loading import imported
 from spec.certification.target.ward import Ward
-from spec.kind import Guarded
 from spec.runner.compiled import forget_programs
 from spec.runner.errors import in_a_line
 

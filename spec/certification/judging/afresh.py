@@ -15,7 +15,7 @@ def afresh(target: Target, request: Request, number: str, problems: Sequence[Pos
     The target is loaded, but not tried or probed. Raises Unsuitable.
     """
     raw = load(target, request, tried=False)
-    subject = kind_of(raw.about).under(raw, request.conventions)
+    subject = kind_of(raw.about).conventions.under(raw, request.conventions)
     clause = resolved(request.specification)[number]
     found = (broken(clause, subject, problem) for problem in problems)
     return ["" if violation is None else str(violation) for violation in found]

@@ -118,6 +118,7 @@ class Apart:
     ) -> None:
         self.subject, self.clauses, self.effort = subject, clauses, effort
         self.there, self.program, self.kind = there, program, kind_of(subject.about)
+        self.functions, self.trials = self.kind.functions, self.kind.trials
         self.dtype = subject.dtypes[0]
         self.each = 0.0  # seconds of a call
         self.grade: Grade = subject.grades[-1] if self.dtype in HALF else "strict"
@@ -157,7 +158,8 @@ class Apart:
     def _chosen(self) -> Iterator[Clause]:
         """The definition's clause, then the others that are always among them."""
         yield self.clauses[self.kind.definition]
-        numbers = {x for name in self.subject.offered for x in self.kind.compares.get(name, ())}
+        compares = self.functions.compares
+        numbers = {x for name in self.subject.offered for x in compares.get(name, ())}
         watching = {what for what, name in self.subject.offering.items() if name == "call"}
         for number, clause in self.clauses.items():
             if number != self.kind.definition and (number in numbers or watching & clause.needs):
@@ -192,20 +194,21 @@ class Apart:
             some = min(2 * some if spent < self.effort.seconds / 8 else some, AT_ONCE, left)
             self.program.times = some - 1
             with self.there.asking(self.program), suppress(Elsewhere):
-                always(self.kind, self.subject, self.kind.first, (problem,))
+                always(self.functions, self.subject, self.functions.first, (problem,))
             left, count = left - some, count + some
         self.each = (time.monotonic() - begun) / count
         return count
 
     def _refuses(self, count: int) -> Found | None:
         """A kind of problem that is refused now, and was not when the target was probed."""
-        for kind, problems in self.kind.kinds(self.dtype).items():
+        first = self.functions.first
+        for kind, problems in self.trials.kinds(self.dtype).items():
             # One that is also of another kind may end the process, as it did when it was probed.
             problems = tuple(x for x in problems if self._is_answered(x))
             if kind in self.subject.answers and problems:
                 refusal = None
                 with self.there.asking(self.program), suppress(Elsewhere):
-                    refusal = always(self.kind, self.subject, self.kind.first, problems)
+                    refusal = always(self.functions, self.subject, first, problems)
                 if refusal is not None:
                     how = f"{ALONE}, after {count} calls, it refuses what it answered before"
                     return Found(f"{how}: {kind.removeprefix('takes ')}: {refusal}", problems[0])
@@ -217,7 +220,7 @@ class Apart:
 
     def _large(self) -> Found | None:
         """Whether some rows of a problem are wrong that is larger than all others."""
-        if self.kind.at_large is None:
+        if self.trials.at_large is None:
             return None
         spread = self.effort.high - self.effort.low
         scores = 2 ** (self.effort.low + spread * secrets.randbits(53) / 2**53)
@@ -225,7 +228,7 @@ class Apart:
             return None
         with self.there.asking(self.program), suppress(Elsewhere):
             try:
-                self.kind.at_large(self.subject, self.dtype, self.grade, scores)
+                self.trials.at_large(self.subject, self.dtype, self.grade, scores)
             except Refused as refusal:
                 return Found(f"{ALONE} for {scores:.0f} scores, it raises {refusal}", None)
             except Violation as violation:

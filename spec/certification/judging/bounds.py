@@ -12,12 +12,6 @@ from spec.subject import Subject, posed
 from spec.trial import Elsewhere
 
 
-def group(kind: Kind, function: str) -> str:
-    """The result that a function computes, in words; "" for the first function of its kind."""
-    function = kind.telltale.get(function, function)
-    return "" if function == kind.first else kind.worded(function)
-
-
 @dataclass(frozen=True)
 class Bounds:
     """The problems on which a target is judged.
@@ -75,7 +69,7 @@ class Bounds:
             return subject
 
         def seen(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-            asked = group(self.kind, name)
+            asked = self.kind.functions.group(name)
 
             def within(problem: Any, *rest: Any) -> Any:
                 if not all(self.has(one, asked) for one in posed(problem)):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from spec.abilities import Guarded, unchanged
 from spec.backends import Unsuitable
 from spec.backends.compiled import none, not_compiled, programs
 from spec.certification.each import Each, one_by_one
@@ -35,7 +36,6 @@ from spec.certification.target.recognising import Recognised, recognised
 from spec.certification.target.source import source_of
 from spec.certification.target.versions import versions_of
 from spec.clause import Clause
-from spec.kind import Guarded, unchanged
 from spec.kinds import kind_of
 from spec.notation import Grade
 from spec.subject import Subject
@@ -90,9 +90,9 @@ class Examiner:
         if not selected_only:
             request = with_definition(request, clauses, kind.definition)
         chosen = concerning(clauses, request.clauses, raw.about)
-        deviations = known(kind, kind.program(raw), request.device)
+        deviations = known(kind.targets, kind.targets.program(raw), request.device)
         deviations = deviations.and_declared(request.deviations)
-        declared = kind.under(raw, request.conventions)
+        declared = kind.conventions.under(raw, request.conventions)
         seen = guard(declared)
         witness = Witness.of(seen, refused)
         found = Probed.from_json(seen, survey) if survey else probed(seen, request.device, each)

@@ -167,7 +167,7 @@ def _examine(
         return
     finding.examples += 1
     finding.worst = max(finding.worst, measure.worst)
-    counted = kind_of(clause.about).coverage(clause, watched, problem)
+    counted = kind_of(clause.about).reports.coverage(clause, watched, problem)
     if counted is not None:
         rows, capped, silent = (x + y for x, y in zip(finding.coverage, counted, strict=True))
         finding.coverage = (rows, capped, silent)

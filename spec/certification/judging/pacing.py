@@ -31,7 +31,7 @@ def work(planner: Planner, every: Sequence[Given], part: Mapping[str, Sequence[i
     mine = [[x.asked[shape] for shape in part.get(x.clause.number, ())] for x in every]
     wanted = {asked for clause in mine for shape in clause for asked in shape}
     named = Counter(name for name, _ in wanted if name in planner.twice)
-    plain, again = _timed(planner, planner.kind.first)
+    plain, again = _timed(planner, planner.functions.first)
     plain, heavy = plain or planner.pace, sum(named.values())
     twice, later = _timed(planner, max(named, key=named.__getitem__)) if named else (0.0, 0.0)
     each = (sum(map(len, shapes)) / max(1, len(shapes)) for shapes in mine)  # calls for a problem

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.compiled import of_jax
-from spec.certification.judging.bounds import Bounds, group
+from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.drawing import drawn
 from spec.certification.judging.given import Asked, Calls, Given, Shapes, programs_of
 from spec.certification.judging.judging import scope_for
@@ -62,10 +62,11 @@ class Planner:
         beat: Callable[[], None],
     ) -> None:
         self.kind, self.subject, self.first, self.bounds = kind, subject, first, bounds
+        self.functions = kind.functions
         (self.dtype,) = subject.dtypes
         self.profile, self.seed, self.beat = profile, seed, beat
         self.truth = kind.truth()
-        self.groups = {group(kind, name) for name in self.truth.offered}
+        self.groups = {kind.functions.group(name) for name in self.truth.offered}
         self.known: set[tuple[str, Shapes]] = set()
         self.left = profile.programs
         self.given: list[tuple[str, int, int]] = []  # to a clause: a shape, and its new programs
@@ -114,7 +115,7 @@ class Planner:
         every = self.every = [self._given(clause, numbers) for clause in clauses]
         for given in every:
             self.wanted.update({x for several in given.asked.values() for x in several})
-        compared = {number for numbers in self.kind.compares.values() for number in numbers}
+        compared = self.functions.comparing
         for given in (x for x in every if x.clause is self.first):
             for _ in range(AT_FIRST):
                 self._one_more(given)
@@ -189,7 +190,7 @@ class Planner:
 
     def _said(self, problem: Any, calls: Calls, wrong: Collection[Test]) -> list[bool]:
         """The features of a problem, and whether its calls would show each known bug."""
-        put = [(one, group(self.kind, name)) for name, one, _ in calls]
+        put = [(one, self.functions.group(name)) for name, one, _ in calls]
         shown = [any(lies(one, function) for one, function in put) for lies in wrong]
         return [*self.kind.features.said(problem), *shown]
 
@@ -208,7 +209,7 @@ class Planner:
 
     def _all_inside(self, calls: Calls) -> bool:
         """Whether all calls of a clause are judged."""
-        return all(self.bounds.has(put, group(self.kind, name)) for name, put, _ in calls)
+        return all(self.bounds.has(put, self.functions.group(name)) for name, put, _ in calls)
 
     def _of_clause(self, clause: Clause, shape: int) -> Any:
         """A problem of these shapes, with numbers of the clause."""
@@ -223,14 +224,14 @@ class Planner:
     def _timed(self, problem: Any) -> tuple[float, int]:
         """Seconds of a call, and how many programs JAX compiles; 0 if it is refused."""
         start, compiled = time.process_time(), of_jax()
-        if not self.answers(self.kind.first, problem):
+        if not self.answers(self.functions.first, problem):
             return 0.0, 0
         return time.process_time() - start, of_jax() - compiled
 
     def answers(self, name: str, problem: Any) -> bool:
         """Call a function of the target; whether it answered, in whatever form."""
         try:
-            self.kind.put(self.subject, name, problem)
+            self.functions.put(self.subject, name, problem)
         except Refused:
             return False
         except Violation:

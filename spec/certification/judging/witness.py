@@ -79,10 +79,10 @@ def distinct(notes: Mapping[str, int]) -> list[str]:
 
 def _answer(subject: Subject, dtype: str) -> bytes:
     """The bits of a result, or the words of an exception."""
-    known = kind_of(subject.about)
+    functions = kind_of(subject.about).functions
     try:
         with np.errstate(all="ignore"):
-            return _bits(known.put(subject, known.first, _plain(subject.about, dtype)))
+            return _bits(functions.put(subject, functions.first, _plain(subject.about, dtype)))
     except (Refused, Violation) as error:
         return str(error).encode()
 

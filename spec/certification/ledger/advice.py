@@ -1,13 +1,13 @@
 """Advice on causes that no change corrects: what to declare, test again, or leave out."""
 
+from spec.abilities import WORDS
 from spec.certification.judging.cause import RAISES, Cause
 from spec.certification.ledger.findings import Findings
 from spec.features import FORMATS, joined
-from spec.kind import ASKED
 from spec.kinds import kind_of
 
 SETTLED = ("holds", "deviates", "not offered", "refused")  # outcomes that are no failure
-UNTRAINED = (ASKED["backward"], RAISES)  # the result, and how it fails
+UNTRAINED = (WORDS["backward"], RAISES)  # the result, and how it fails
 INFERENCE = (
     "If the target is for inference only, declare --convention gradients=none, or let its backward "
     "pass raise NotImplementedError."
@@ -17,7 +17,7 @@ UNSEEN = "The numbers of results of a wrong dtype were not compared: once it is 
 
 def hints(certificate: Findings, cause: Cause) -> list[str]:
     """Return the advice on a cause that no change corrects, and on its formats."""
-    known = kind_of(certificate.about).hints.get(joined(cause.features), "")
+    known = kind_of(certificate.about).reports.hints.get(joined(cause.features), "")
     hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else known
     hint = UNSEEN if cause.failure.endswith("has the wrong dtype") else hint
     formats = _other_formats(certificate, cause)

@@ -46,7 +46,7 @@ def figures(example: Counterexample) -> Figures:
     problem = example.problem
     letters: Mapping[str, str] = type(problem).axes
     given = (Picture(name, x, letters.get(name, "")) for name, x in arrays(problem).items())
-    meant = kind_of(example.about).pictures(problem)
+    meant = kind_of(example.about).reports.pictures(problem)
     compared = () if example.compared is None else tuple(_compared(example, example.compared))
     return Figures(tuple(_figures(given)), tuple(_figures(meant)), compared)
 

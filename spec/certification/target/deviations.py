@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spec.abilities import Targets
 from spec.backends.library import Elsewhere
 from spec.certification.target.following import is_nothing_but
-from spec.kind import Kind
 from spec.subject import named
 
 
@@ -51,11 +51,11 @@ def _named(program: Any, origin: str) -> bool:
     return program is named(origin)
 
 
-def known(kind: Kind, program: Any, device: str) -> Deviations:
+def known(targets: Targets, program: Any, device: str) -> Deviations:
     """The deviations of a program on a device, under any name or thin wrapper."""
     found = {
         origin: deviations
-        for (origin, where), deviations in kind.known.items()
+        for (origin, where), deviations in targets.known.items()
         if where == device and _is(program, origin)
     }
     itself = any(_named(program, origin) for origin in found)

@@ -8,20 +8,21 @@ chose is kept.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
+from spec.abilities import Guarded, Targets, unchanged
 from spec.backends import NAMES, Unsuitable, library, likely
 from spec.backends.compiling import compiled
 from spec.backends.results import WrongArray
 from spec.certification.settings import MULTIPLES, Request
 from spec.certification.target.shipping import advised, read
 from spec.comparison import Violation
-from spec.kind import Guarded, Kind, unchanged
+from spec.kind import Kind
 from spec.kinds import KINDS
 from spec.laws import CLAUSES
 from spec.notation import DTYPES
@@ -32,18 +33,17 @@ from spec.trial import keeps
 def suits(request: Request, known: Kind) -> None:
     """Raise Unsuitable for an option of another kind of target."""
 
-    def sized(name: str, kind: Kind) -> bool:
-        return name in kind.multiples
+    def suited(targets: Targets) -> Mapping[str, Any]:
+        return {
+            "layout": request.layout in targets.layouts,
+            "api": request.api in targets.spellings,
+            "description": targets.described,
+            **{name: name in targets.multiples for name in MULTIPLES},
+        }
 
-    asked: dict[str, Callable[[Kind], Any]] = {
-        "layout": lambda kind: request.layout in kind.layouts,
-        "api": lambda kind: request.api in kind.spellings,
-        "description": lambda kind: kind.described,
-        **{name: partial(sized, name) for name in MULTIPLES},
-    }
-    for name, has in asked.items():
-        if name in request.asked and not has(known):
-            whose = " or ".join(kind.noun for kind in KINDS.values() if has(kind))
+    for name, is_suited in suited(known.targets).items():
+        if name in request.asked and not is_suited:
+            whose = " or ".join(x.noun for x in KINDS.values() if suited(x.targets)[name])
             raise Unsuitable(f"--{name} {request.asked[name]} is for {whose}, not {known.noun}")
 
 
@@ -89,7 +89,7 @@ class Search:
 
     def plugged(self, backend: str, layout: str) -> Any:
         """The target in a library and a layout, not yet called. Raises Unsuitable."""
-        more = {"layout": layout} if len(self.known.layouts) > 1 else {}
+        more = {"layout": layout} if len(self.known.targets.layouts) > 1 else {}
         more |= {"spelling": self.request.api} if self.request.api else {}
         found, way = self.found, self.request.compiled or ""
         if way:
@@ -114,7 +114,7 @@ class Search:
         fits: whether the usual way does; then the number of axes is known, a letter of a layout for
         each.
         """
-        layouts = [x for x in self.known.layouts if x != self.request.layout]
+        layouts = [x for x in self.known.targets.layouts if x != self.request.layout]
         if usual.answers:
             alike = [x for x in layouts if not fits or len(x) == len(usual.layout)]
             yield from (self.tried(usual.backend, layout) for layout in alike)
@@ -137,7 +137,7 @@ class Search:
         """Yield the requested layout with fewer and fewer sizes."""
         for backend in self.likely:
             record = self.tried(backend, self.request.layout).record
-            for less in () if record is None else self.known.narrower(record):
+            for less in () if record is None else self.known.targets.narrower(record):
                 complaint = _complaint(self.guard(less), self.known)
                 yield Trial(backend, self.request.layout, less, complaint)
 
@@ -157,15 +157,16 @@ class Search:
     def right(self, record: Any) -> bool:
         """Whether a plain problem has the definition's result, in at least one dtype."""
         clause, seen = CLAUSES[self.known.definition], self.guard(record)
-        plain = (self.known.fitted(record, self.known.core(dtype)) for dtype in record.dtypes)
+        fitted, core = self.known.functions.fitted, self.known.core
+        plain = (fitted(record, core(dtype)) for dtype in record.dtypes)
         return any(keeps(clause, seen, problem) for problem in plain)
 
     def fits(self, record: Any) -> bool:
         """Whether a problem whose axes all differ has a result of the right form."""
-        seen = self.guard(record)
+        seen, functions = self.guard(record), self.known.functions
         for dtype in record.dtypes:
             with suppress(Refused, Violation):
-                self.known.put(seen, self.known.first, self.known.beyond(dtype))
+                functions.put(seen, functions.first, self.known.trials.beyond(dtype))
                 return True
         return False
 
@@ -175,7 +176,7 @@ class Search:
         if trial.backend != self.likely[0]:
             said.append(f"takes arrays of {trial.backend}: judged with --backend {trial.backend}")
         if trial.layout != self.request.layout:
-            axes = self.known.layouts[trial.layout]
+            axes = self.known.targets.layouts[trial.layout]
             said.append(f"takes arrays {axes}: judged with --layout {trial.layout}")
         record: Subject = trial.record
         return record.but(notes=(*record.notes, *said))
@@ -185,16 +186,16 @@ def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Gua
     """The record of the target as it will be called. Raises Unsuitable if no call succeeds."""
     search = _search(found, known, request, origin, guard)
     usual = search.usual()
-    if usual.answers and (len(known.layouts) == 1 or search.right(usual.record)):
+    if usual.answers and (len(known.targets.layouts) == 1 or search.right(usual.record)):
         return search.noted(usual)
     trial = search.otherwise(usual)
     if trial is None and not usual.answers:
         usual = search.told(usual)
         called = usual.record is not None  # else it is not such a target, whatever its names are
-        suited = bool(known.described) and called
+        suited = bool(known.targets.described) and called
         raise Unsuitable(advised(usual.complaint or "", found, origin, request, suited))
     if trial is not None and "layout" in request.asked and trial.layout != request.layout:
-        axes = f"{trial.record.name} takes arrays {known.layouts[trial.layout]}"
+        axes = f"{trial.record.name} takes arrays {known.targets.layouts[trial.layout]}"
         raise Unsuitable(f"--layout {request.layout}: {axes}: use --layout {trial.layout}")
     return search.noted(trial or usual)
 
@@ -208,8 +209,8 @@ def unasked(found: Any, known: Kind, request: Request, origin: str) -> Subject:
 
 def _search(found: Any, known: Kind, request: Request, origin: str, guard: Guarded) -> Search:
     options: dict[str, Any] = {"device": request.device, "dtypes": request.dtypes, "origin": origin}
-    if request.description and known.described:
-        options |= read(known, request.description, found, origin)
+    if request.description and known.targets.described:
+        options |= read(known.targets.described, request.description, found, origin)
     search = Search(found, known, request, options, guard)
     libraries = [library(name, request.device, found) for name in search.likely if request.compiled]
     if not any(request.compiled in x.compilers for x in libraries) and request.compiled:
@@ -231,14 +232,14 @@ def is_there(library: str) -> bool:
 
 def _complaint(record: Any, known: Kind) -> str | None:
     """Why a record fails on a small basic problem in every dtype; None if it does not."""
-    complaint = None
+    complaint, functions = None, known.functions
     for dtype in sorted(record.dtypes, key=DTYPES.index):
         try:
-            known.put(record, known.first, known.core(dtype))
+            functions.put(record, functions.first, known.core(dtype))
             with suppress(Refused):
-                known.put(record, known.first, known.beyond(dtype))
+                functions.put(record, functions.first, known.trials.beyond(dtype))
         except WrongArray as violation:
-            several = known.several if "is a tuple of" in str(violation) else ""
+            several = known.targets.several if "is a tuple of" in str(violation) else ""
             return f"{record.name} cannot be tested as {known.noun}: {violation}{several}"
         except Violation:
             return None

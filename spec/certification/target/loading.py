@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from spec.abilities import Guarded, unchanged
 from spec.backends import Unsuitable
 from spec.backends.library import Elsewhere, first_line
 from spec.backends.unknown import hint, installing, unknown
@@ -29,7 +30,6 @@ from spec.certification.target.declared import check_own, of_itself
 from spec.certification.target.fitting import confirmed, declared, suits, unasked
 from spec.certification.target.naming import NAMED, parts_of
 from spec.certification.target.shipping import adapts
-from spec.kind import Guarded, unchanged
 from spec.kinds import KINDS, kind_of
 from spec.runner.objects import kind_of as kind_of_object
 from spec.subject import Subject
@@ -47,7 +47,7 @@ def load(target: Target, request: Request, guard: Guarded = unchanged, tried: bo
     found: Any = resolved(target) if isinstance(target, str) else target
     record = _plugged(found, target, request, guard, tried)
     if tried:
-        kind_of(record.about).barred(record, guard)
+        kind_of(record.about).targets.barred(record, guard)
     notes = (*record.notes, *filter(None, (adapts(record.origin),)))
     return record.but(declares=of_itself(found, record, request.conventions), notes=notes)
 
@@ -103,8 +103,8 @@ def is_record(found: Any) -> bool:
 def _told(found: Any, description: str | None) -> str:
     """The kind of subject that something callable is: by its look, or as it is described."""
     if description:
-        return next(about for about, kind in KINDS.items() if kind.described)
-    return next(about for about, kind in reversed(KINDS.items()) if kind.told(found))
+        return next(about for about, kind in KINDS.items() if kind.targets.described)
+    return next(about for about, kind in reversed(KINDS.items()) if kind.targets.told(found))
 
 
 def resolved(target: str) -> Any:

@@ -16,12 +16,12 @@ def in_single(found: Kind, by_dtype: Mapping[str, Any]) -> tuple[str, ...]:
     by_dtype: what the target supports in each dtype. A target that is wrong in another way, for
     example by a number added to a denominator, is also wrong where nothing is rounded.
     """
-    if found.precise is None or "float64" not in by_dtype:
+    if not found.trials.precise or "float64" not in by_dtype:
         return ()
     record, clause = by_dtype["float64"], CLAUSES[found.definition]
-    problem = found.fitted(record, found.precise("float64"))
+    fitted = (found.functions.fitted(record, x) for x in found.trials.precise)
+    problem = next(fitted)
     single = record.through(lambda _, f: lambda p, *rest: f(p.but(dtype="float64"), *rest))
     if keeps(clause, record, problem) or not keeps(clause, single, problem.but(dtype="float32")):
         return ()
-    trivial = found.fitted(record, found.trivial("float64")) if found.trivial else None
-    return (IN_SINGLE,) if trivial is None or keeps(clause, record, trivial) else ()
+    return (IN_SINGLE,) if all(keeps(clause, record, x) for x in fitted) else ()

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spec.abilities import Functions, Problems
 from spec.backends.compiled import none, programs
 from spec.backends.interpreting import interprets
 from spec.backends.shapes import raised_for
@@ -73,12 +74,12 @@ def _of_dtype(
 
 def _basic(found: Kind, record: Any, dtype: str) -> Refused | None:
     """The refusal of the basic case in a dtype, if there is one."""
-    return _refusal(found, record, found.first, found.core(dtype))
+    return _refusal(found.functions, record, found.functions.first, found.core(dtype))
 
 
 def _tiled(found: Kind, by_dtype: Mapping[str, Any]) -> Iterator[str]:
     """A line for each kind of problem that is answered at some lengths alone."""
-    for kind in found.tiles:
+    for kind in found.trials.tiles:
         asked = {dtype: record.multiples.get(kind, 1) for dtype, record in by_dtype.items()}
         for number in sorted({*asked.values()} - {1}):
             dtypes = ", ".join(dtype for dtype, x in asked.items() if x == number)
@@ -87,21 +88,21 @@ def _tiled(found: Kind, by_dtype: Mapping[str, Any]) -> Iterator[str]:
 
 def _seen(found: Kind, record: Any, dtype: str) -> Any:
     """The record with the conventions that problems show."""
-    return record.but(conventions={**record.conventions, **found.shows(record, dtype)})
+    return record.but(conventions={**record.conventions, **found.conventions.shows(record, dtype)})
 
 
 def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> Any:
     """The record as it is in one dtype; what it refuses is added to `refusals`."""
-    left = _answering(found, record, dtype, refusals)
+    left, functions = _answering(found, record, dtype, refusals), found.functions
     answers, differentiates = left.answers, left.differentiates
     backward = "backward" in left.offered and differentiates == record.differentiates
-    shown = _shown(found, left, dtype, found.first, answers)
+    shown = _shown(found, left, dtype, functions.first, answers)
     turned = _shown(found, left, dtype, "backward", differentiates) if backward else frozenset()
-    for kind, problems in found.kinds(dtype).items():
+    for kind, problems in found.trials.kinds(dtype).items():
         if kind not in answers:
             differentiates -= {kind}
             continue
-        refusal = None if kind in shown else always(found, left, found.first, problems)
+        refusal = None if kind in shown else always(functions, left, functions.first, problems)
         tiled = None if refusal is None else _in_tiles(found, left, kind, problems)
         left, refusal = (left, refusal) if tiled is None else (tiled, None)
         if refusal is not None:
@@ -109,7 +110,7 @@ def _narrowed(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) -> 
             answers -= {kind}
             differentiates -= {kind}
         elif backward and kind in differentiates - turned:
-            refusal = always(found, left, "backward", problems)
+            refusal = always(functions, left, "backward", problems)
             if refusal is not None:
                 refusals.append(Refusal(kind, dtype, "backward", str(refusal)))
                 differentiates -= {kind}
@@ -124,17 +125,17 @@ def _shown(
     It is asked so first where anything was compiled, as problems of one kind each take more
     programs, or is interpreted; elsewhere they take no time, and what crashes is told by its kind.
     """
-    asked = () if none() and not interprets() else found.of_many(dtype, kinds)
-    put = (found.fitted(record, problem) for problem in asked)
-    answered = (p for p in put if _refusal(found, record, name, p) is None)
+    asked = () if none() and not interprets() else found.trials.of_many(dtype, kinds)
+    put = (found.functions.fitted(record, problem) for problem in asked)
+    answered = (p for p in put if _refusal(found.functions, record, name, p) is None)
     return frozenset(kind for problem in answered for kind in record.kinds_of(problem))
 
 
-def _in_tiles(found: Kind, record: Any, kind: str, problems: tuple[Any, ...]) -> Any:
+def _in_tiles(found: Kind, record: Any, kind: str, problems: Problems) -> Any:
     """The record that is asked about a kind at multiples of a number alone, if it answers there."""
-    for number in found.tiles.get(kind, ()):
+    for number in found.trials.tiles.get(kind, ()):
         tiled = record.but(multiples={**record.multiples, kind: number})
-        if always(found, tiled, found.first, problems) is None:
+        if always(found.functions, tiled, found.functions.first, problems) is None:
             return tiled
     return None
 
@@ -146,16 +147,16 @@ def _answering(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) ->
     be trained would be certified. A target for inference raises NotImplementedError instead, or
     declares that it has no gradients.
     """
-    lost: dict[str, Any] = {}
-    for name, (capability, problems) in found.trials(dtype).items():
+    lost, functions = dict[str, Any](), found.functions
+    for name, (capability, problems) in found.trials.of_functions(dtype).items():
         if name not in record.offered:
             continue
-        put = (found.fitted(record, problem) for problem in problems)
+        put = (functions.fitted(record, problem) for problem in problems)
         kinds = frozenset.intersection(*map(record.kinds_of, put))
         if not kinds <= record.answers:
             lost[name] = not_offered
             continue
-        refusal = always(found, record, name, problems)
+        refusal = always(functions, record, name, problems)
         if refusal is None:
             continue
         if capability == Backward.GRADIENTS and isinstance(refusal, Raised):
@@ -167,11 +168,11 @@ def _answering(found: Kind, record: Any, dtype: str, refusals: list[Refusal]) ->
     return record.but(**lost)
 
 
-def always(found: Kind, record: Any, name: str, problems: tuple[Any, ...]) -> Refused | None:
+def always(functions: Functions, record: Any, name: str, problems: Problems) -> Refused | None:
     """The first refusal, if every one of the problems is refused, with the shapes of all."""
     refused = list[Refused]()
     for problem in problems:
-        refusal = _refusal(found, record, name, problem)
+        refusal = _refusal(functions, record, name, problem)
         if refusal is None:
             return None
         refused.append(refusal)
@@ -180,11 +181,11 @@ def always(found: Kind, record: Any, name: str, problems: tuple[Any, ...]) -> Re
     return type(first)(f"{first}{shapes}") if first and shapes else first
 
 
-def _refusal(found: Kind, record: Any, name: str, problem: Any) -> Refused | None:
+def _refusal(functions: Functions, record: Any, name: str, problem: Any) -> Refused | None:
     """The refusal; None for an answer, even for a wrong one."""
     try:
         with suppress(Violation), np.errstate(all="ignore"):
-            found.put(record, name, problem)
+            functions.put(record, name, problem)
     except Refused as refusal:
         return refusal
     return None

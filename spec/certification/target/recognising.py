@@ -10,9 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from spec.abilities import Guarded
 from spec.backends import Unsuitable
 from spec.clause import Clause
-from spec.kind import Guarded, Kind
+from spec.kind import Kind
 from spec.kinds import kind_of
 from spec.laws import CLAUSES
 from spec.subject import Subject
@@ -49,7 +50,7 @@ def recognised(raw: Subject, dtype: str, declared: Mapping[str, str], guard: Gua
     that pass would fail under them, the one that costs most is left out.
     """
     chosen, costly = {**raw.chosen, **declared}, dict[tuple[str, str], str]()
-    before = guard(kind_of(raw.about).under(raw, chosen))
+    before = guard(kind_of(raw.about).conventions.under(raw, chosen))
 
     def changed(found: Mapping[str, str]) -> tuple[list[str], list[str]]:
         after = _under(raw, {**chosen, **found}, guard)
@@ -73,11 +74,11 @@ def _everywhere(raw: Subject, found: Mapping[str, str], dtype: str) -> frozenset
 
     One that only widens bounds, as for products in TF32, changes no problem.
     """
-    kind = kind_of(raw.about)
-    usual, telling = raw.kinds_of(kind.core(dtype)), kind.telling(dtype)
+    kind, under = kind_of(raw.about), kind_of(raw.about).conventions.under
+    usual, telling = raw.kinds_of(kind.core(dtype)), kind.conventions.telling(dtype)
     plain = {n: x for n, x in found.items() if all(raw.kinds_of(p) <= usual for p in telling[n])}
-    before = kind.under(raw, raw.chosen).answers
-    seen = {n: kind.under(raw, {**raw.chosen, n: x}).answers for n, x in plain.items()}
+    before = under(raw, raw.chosen).answers
+    seen = {n: under(raw, {**raw.chosen, n: x}).answers for n, x in plain.items()}
     return frozenset(n for n, answers in seen.items() if answers != before)
 
 
@@ -85,11 +86,12 @@ def _fitting(
     raw: Subject, dtype: str, chosen: Mapping[str, str], guard: Guarded, barred: Container[Any]
 ) -> dict[str, str]:
     """Choices under which problems are right that are wrong under those before, one by one."""
-    kind, found = kind_of(raw.about), dict[str, str]()
-    mine, others = kind.under(raw, chosen), kind.telling_else(dtype)
-    for name, problems in kind.telling(dtype).items():
+    first, conventions = kind_of(raw.about).definition, kind_of(raw.about).conventions
+    mine, others = conventions.under(raw, chosen), conventions.telling_else(dtype)
+    found: dict[str, str] = {}
+    for name, problems in conventions.telling(dtype).items():
         known = {**chosen, **found}  # who is told one may need no other
-        told_by = (kind.definition, kind.told_by.get(name, kind.definition))
+        told_by = (first, conventions.told_by.get(name, first))
         clauses = [CLAUSES[x] for x in dict.fromkeys(told_by)]  # who is right in all else
         asked = _supported(mine, problems) or _supported(mine, others.get(name, ()))
         if not asked or not all(c.binds(mine) for c in clauses):
@@ -105,15 +107,15 @@ def _fitting(
 
 def _supported(record: Any, problems: Iterable[Any]) -> list[Any]:
     """The problems that a record supports, in its sizes."""
-    kind = kind_of(record.about)
-    fitted = [kind.fitted(record, x) for x in problems if x.dtype in record.dtypes]
-    return [x for x in fitted if record.kinds_of(x) <= record.answers]
+    fitted = kind_of(record.about).functions.fitted
+    every = [fitted(record, x) for x in problems if x.dtype in record.dtypes]
+    return [x for x in every if record.kinds_of(x) <= record.answers]
 
 
 def _under(raw: Subject, choices: Mapping[str, str], guard: Guarded) -> Any:
     """A record under conventions; None if it was written by hand, as it is what it is then."""
     with suppress(Unsuitable):
-        return guard(kind_of(raw.about).under(raw, choices))
+        return guard(kind_of(raw.about).conventions.under(raw, choices))
     return None
 
 
@@ -121,8 +123,9 @@ def _right(record: Any, clauses: Iterable[Clause], problems: Iterable[Any]) -> b
     """Whether there is a record that keeps clauses on problems, in its sizes."""
     if record is None:
         return False
-    fitted = [kind_of(record.about).fitted(record, problem) for problem in problems]
-    return all(keeps(clause, record, p) for clause in clauses for p in fitted)
+    fitted = kind_of(record.about).functions.fitted
+    every = [fitted(record, problem) for problem in problems]
+    return all(keeps(clause, record, p) for clause in clauses for p in every)
 
 
 def _cost(convention: str, fixed: Sequence[str], spoiled: Sequence[str]) -> str:
@@ -134,7 +137,7 @@ def _cost(convention: str, fixed: Sequence[str], spoiled: Sequence[str]) -> str:
 def _changed(before: Any, after: Any, dtype: str) -> tuple[list[str], list[str]]:
     """The kinds of problem that are right under other conventions alone, and those wrong there."""
     kind, fixed, spoiled = kind_of(before.about), list[str](), list[str]()
-    for one, problems in {PLAIN: (kind.core(dtype),), **kind.kinds(dtype)}.items():
+    for one, problems in {PLAIN: (kind.core(dtype),), **kind.trials.kinds(dtype)}.items():
         if one == PLAIN or one in before.answers & after.answers:
             once, again = ([_passes(x, kind, problems) for x in (before, after)] for _ in range(2))
             if once == again and one.startswith(TAKES):  # some answers come and go
@@ -145,9 +148,9 @@ def _changed(before: Any, after: Any, dtype: str) -> tuple[list[str], list[str]]
 
 def _passes(record: Any, kind: Kind, problems: Iterable[Any]) -> bool | None:
     """Whether the definition holds for problems; None where it claims nothing, as of no width."""
-    clause = CLAUSES[kind.definition]
+    clause, fitted = CLAUSES[kind.definition], kind.functions.fitted
     with suppress(ArithmeticError):
-        return all(broken(clause, record, kind.fitted(record, p)) is None for p in problems)
+        return all(broken(clause, record, fitted(record, p)) is None for p in problems)
     return None
 
 

@@ -9,24 +9,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from spec.abilities import Described
 from spec.backends import Unsuitable
 from spec.backends.library import INDENT, description_file
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, NAME
 from spec.certification.target.recorded import Recorded, adapters, recorded
-from spec.kind import Kind
 
 ADAPTED = "an adapter of this package tests"
 
 
-def read(kind: Kind, description: str, found: Any, origin: str) -> Mapping[str, Any]:
-    """The content of a description, for a target of a kind.
+def read(described: Described, description: str, found: Any, origin: str) -> Mapping[str, Any]:
+    """The content of a description, as a kind of target reads it.
 
     Raises Unsuitable, with the target that a description of this package is for.
     """
-    assert kind.described is not None
     try:
-        said: Mapping[str, Any] = kind.described(description, found)
+        said: Mapping[str, Any] = described(description, found)
     except Unsuitable as reason:
         told = _misused(description, found, origin)
         raise Unsuitable(f"{told} ({reason})" if told else str(reason)) from None

@@ -9,11 +9,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from spec.abilities import Guarded
 from spec.backends import sources
 from spec.backends.calling import behind
 from spec.backends.library import Library, Unsuitable
 from spec.comparison import Violation
-from spec.kind import Guarded
 from spec.layer.notation import LayerProblem
 from spec.layer.plug.layers import WrappedLayer
 from spec.layer.plug.rates import rates_of, without

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from spec.abilities import Problems
 from spec.attention.conventions import products_as
 from spec.entries import bits_of_tf32, eighths
-from spec.kind import Problems
 from spec.layer import moves
 from spec.layer.domain import MOST
 from spec.layer.notation import LayerProblem, Parameters
@@ -85,7 +85,7 @@ def _sharing(problem: LayerProblem) -> LayerProblem:
     return problem.of(**{name: named[name][:D] for name in ("W_k", "W_v", "b_k", "b_v")})
 
 
-def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
+def of_functions(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     """Functions that may refuse even the core, and what they are tried on."""
     plain = core(dtype)
     asking = (plain.but(asks="mean"), plain.but(asks="heads"))

@@ -1,5 +1,6 @@
 """Linear biases, as the engine asks for them."""
 
+from spec.abilities import Conventions, Functions
 from spec.entries import eighths
 from spec.kind import Kind
 from spec.positions import features, truth
@@ -12,14 +13,16 @@ KIND = Kind(
     sections={"R": "linear bias"},
     problem=Problem,
     definition="R34",
-    first="bias",
     core=lambda dtype: Problem(eighths(4, 3, 3), dtype=dtype),
     truth=truth.linear_bias,
     mistakes=mistakes.MISTAKES,
     load=plug.linear_bias,
-    under=lambda record, declared: record.but(conventions={**record.conventions, **declared}),
-    compares={"bias": ("R34",), "slopes": ("R31",)},
-    telltale={"slopes": "bias"},
     vocabulary=features.ALIBI,
     meanings=features.MEANINGS,
+    functions=Functions(
+        first="bias", compares={"bias": ("R34",), "slopes": ("R31",)}, telltale={"slopes": "bias"}
+    ),
+    conventions=Conventions(
+        under=lambda record, declared: record.but(conventions={**record.conventions, **declared})
+    ),
 )

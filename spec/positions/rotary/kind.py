@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from spec.abilities import WORDS, Causes, Conventions, Functions
 from spec.entries import eighths
-from spec.kind import ASKED, Kind
+from spec.kind import Kind
 from spec.positions import features, truth
 from spec.positions.angles import BASE
 from spec.positions.conventions import paired
@@ -36,16 +37,17 @@ KIND = Kind(
     sections={"R": "rotary"},
     problem=Problem,
     definition="R14",
-    first="rotate",
     core=core,
     truth=truth.rotation,
     mistakes=mistakes.MISTAKES,
     load=plug.rotation,
-    twists=twists,
-    under=paired,
-    asked={**ASKED, "place": "placed arrays"},
-    telling=lambda dtype: {"pairing": (core(dtype),)},
-    compares={"rotate": ("R14",), "backward": ("R19",), "place": ("R29",)},
     vocabulary=features.ROTARY,
     meanings=features.MEANINGS,
+    functions=Functions(
+        first="rotate",
+        words={**WORDS, "place": "placed arrays"},
+        compares={"rotate": ("R14",), "backward": ("R19",), "place": ("R29",)},
+    ),
+    conventions=Conventions(under=paired, telling=lambda dtype: {"pairing": (core(dtype),)}),
+    causes=Causes(twists=twists),
 )

@@ -1,5 +1,6 @@
 """Sinusoidal positions, as the engine asks for them."""
 
+from spec.abilities import Conventions, Functions
 from spec.entries import eighths
 from spec.kind import Kind
 from spec.positions import features, truth
@@ -19,15 +20,16 @@ KIND = Kind(
     sections={"R": "sinusoidal"},
     problem=Problem,
     definition="R1",
-    first="add",
     core=core,
     truth=truth.encoding,
     mistakes=mistakes.MISTAKES,
     load=plug.encoding,
-    under=paired,
-    telling=lambda dtype: {"pairing": (core(dtype),)},
-    compares={"add": ("R8",), "table": ("R1",), "backward": ("R10",)},
-    telltale={"table": "add"},
     vocabulary=features.SINUSOIDAL,
     meanings=features.MEANINGS,
+    functions=Functions(
+        first="add",
+        compares={"add": ("R8",), "table": ("R1",), "backward": ("R10",)},
+        telltale={"table": "add"},
+    ),
+    conventions=Conventions(under=paired, telling=lambda dtype: {"pairing": (core(dtype),)}),
 )
