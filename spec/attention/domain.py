@@ -172,7 +172,7 @@ class Problems:
             seed=choices.places(seed),
             **held.drawn(choices, scope.answers),
         )
-        return exactly(choices, posed, self.exact)
+        return exactly(choices, posed, self.exact, scope)
 
 
 TIDY: tuple[Memory, ...] = ("contiguous",) * 4

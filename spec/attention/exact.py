@@ -14,10 +14,12 @@ from typing import Literal
 import numpy as np
 
 from spec.attention.notation import Problem
+from spec.attention.options import Capability
 from spec.attention.rounding.altogether import bounds
 from spec.attention.rounding.exactly import exact_rows
 from spec.attention.rounding.lattice import halved
 from spec.choices import Choices
+from spec.domain import Scope
 from spec.notation import Array
 from spec.stream import Stream
 
@@ -26,15 +28,19 @@ SHARE: Mapping[Exact, tuple[bool, ...]] = {
     "scores": (False, False, True),
     "gradients": (False, True),
 }
+EVEN = 16  # a width whose default scale has an exact square root
 WIDEST_SCALE = 0.25  # of scores that are sums of eight products; of larger scales, of two
 
 
-def exactly(choices: Choices, problem: Problem, kind: Exact) -> Problem:
-    """The problem, or one of a kind in its place, if its options allow that."""
+def exactly(choices: Choices, problem: Problem, kind: Exact, scope: Scope) -> Problem:
+    """The problem, or one of a kind in its place, if its options allow that.
+
+    It may get other widths, or fewer keys, where these are supported.
+    """
     if not kind or not choices.pick(SHARE[kind]):
         return problem
     seed = choices.seed()
-    if problem.softcap is not None or problem.biased:
+    if problem.softcap is not None or problem.biased or not problem.v.size:
         return problem
     plain = replace(
         problem,
@@ -42,7 +48,29 @@ def exactly(choices: Choices, problem: Problem, kind: Exact) -> Problem:
         scale=None if problem.scale is None else 1.0,
         sinks=None if problem.sinks is None else np.zeros_like(problem.sinks),
     )
-    return (with_exact_scores if kind == "scores" else with_exact_gradients)(plain, seed)
+    if kind == "scores":
+        even = EVEN % scope.multiples.get("widths", 1) == 0
+        return with_exact_scores(_of_even_width(plain) if even else plain, seed)
+    some = Capability.LENGTHS in scope.answers and not problem.added and not scope.multiples
+    return with_exact_gradients(_with_few_keys(plain) if some else plain, seed)
+
+
+def _of_even_width(problem: Problem) -> Problem:
+    """The problem with a D whose default scale is a power of four, if it has that scale."""
+    if problem.scale is not None or halved(problem.sigma):
+        return problem
+    q, k = (np.zeros((*x.shape[:-1], EVEN)) for x in (problem.q, problem.k))
+    if problem.E != problem.D:
+        return problem.but(q=q, k=k)
+    v, dout = (np.zeros((*x.shape[:-1], EVEN)) for x in (problem.v, problem.dout))
+    return problem.but(q=q, k=k, v=v, dout=dout)
+
+
+def _with_few_keys(problem: Problem) -> Problem:
+    """The problem with a power of two of keys, if each query sees all of them."""
+    if not problem.allowed.all():
+        return problem
+    return problem.part("M", np.arange(2 ** int(np.log2(problem.M))))
 
 
 def with_exact_scores(problem: Problem, seed: int) -> Problem:

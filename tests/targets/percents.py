@@ -30,9 +30,9 @@ def _with(temperature=1.0, of_q=1.0, of_k=1.0, of_v=1.0, row_term=1.0):
 
 
 right = _with()
-temperature_is_one_percent_off = _with(temperature=1.01)
+temperature_is_two_percent_off = _with(temperature=1.02)
 query_gradients_are_two_percent_off = _with(of_q=1.02)
-key_gradients_are_four_percent_off = _with(of_k=1.04)
+key_gradients_are_three_percent_off = _with(of_k=1.03)
 value_gradients_are_one_percent_off = _with(of_v=1.01)
 row_term_is_two_percent_off = _with(row_term=0.98)
 
