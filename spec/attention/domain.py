@@ -19,8 +19,9 @@ import numpy as np
 from spec import entries
 from spec.attention import asking, held, windows
 from spec.attention import masks as kinds
+from spec.attention.contents import UNBOUNDED
 from spec.attention.conventions import as_chosen
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.notation import Problem
 from spec.attention.options import (
     CAP,
     CAUSAL,

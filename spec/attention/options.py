@@ -5,7 +5,7 @@
     PAIRS       parameters that many functions support alone, and not together
 
 These rows determine how functions are called, what they are probed with before any test, what they
-may leave out, how a problem is simplified and how the known bugs are called. `notation` and
+may leave out, how a problem is simplified and how the known bugs are called. `contents` and
 `definition` say what an option *means*, `rounding` says how it affects error bounds, and `asking`
 draws it.
 """
@@ -17,7 +17,8 @@ from itertools import combinations
 import numpy as np
 
 from spec.attention import small, texts
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.contents import UNBOUNDED
+from spec.attention.notation import Problem
 from spec.attention.parameter import OF_KEYS, UNITS, Option, Parameter, bounded, mates, or_zero
 from spec.subject import Backward
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.notation import Problem, Window
+from spec.attention.contents import Window
+from spec.attention.notation import Problem
 from spec.notation import HALF, Array
 from spec.subject import Refused
 
