@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from spec.attention.notation import Corner
+from spec.attention.contents import Corner
 from spec.attention.notation import Problem as Attention
 from spec.attention.options import Capability
 from spec.attention.record import Implementation

@@ -17,7 +17,8 @@ import mpmath
 import numpy as np
 
 from oracles.nearest import exact, nearest, settled, zeros
-from spec.attention.notation import Corner, Gradients, Problem
+from spec.attention.contents import Corner
+from spec.attention.notation import Gradients, Problem
 from spec.attention.record import Implementation
 from spec.formats import FORMATS, Format
 from spec.notation import DTYPES, Array

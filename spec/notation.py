@@ -80,6 +80,11 @@ class Once(Generic[T]):
 once = Once
 
 
+def names(kind: Any) -> tuple[str, ...]:
+    """The names of the fields of a class of records, in order."""
+    return tuple(field.name for field in fields(kind))
+
+
 class Length(Once[int]):
     """The length of an axis of an array, as an attribute of the problem that has the array."""
 
@@ -111,6 +116,11 @@ class Posed:
     def but(self, **changes: Any) -> Self:
         """The same problem, except for `changes`."""
         return replace(self, **changes)
+
+    def only(self, kind: type) -> dict[str, Any]:
+        """The fields of a class of records that it has as well, by name, to be handed on."""
+        own = names(self)
+        return {name: getattr(self, name) for name in names(kind) if name in own}
 
     def wide(self) -> Self:
         """The same problem, its required arrays of float64 in NumPy's widest float."""

@@ -1,10 +1,13 @@
-"""What all problems are made of: attributes that are computed once, and lengths."""
+"""What all problems are made of: attributes that are computed once, lengths, and records."""
 
 import numpy as np
 import pytest
 
+from spec.attention.contents import Conventions, Inputs, Options, Placement
 from spec.attention.notation import Problem
-from spec.notation import once
+from spec.notation import Posed, names, once
+
+RECORDS = (Posed, Inputs, Options, Conventions, Placement)
 
 
 class Counted:
@@ -45,3 +48,16 @@ def test_nobody_writes_through_a_problem() -> None:
         with pytest.raises(ValueError, match="read-only"):
             again.k[...] = 0
     k[...] = 2  # whose it is may
+
+
+def test_each_field_is_one_of_a_record_and_saved_in_their_order() -> None:
+    assert [*names(Problem)] == [name for record in RECORDS for name in names(record)]
+
+
+def test_what_is_of_one_record_is_handed_on_and_nothing_else() -> None:
+    asked = problem(5).but(causal=True, softcap=0.5, corner="bottom-right", page=2, seed=3)
+    other = problem(6).but(**asked.only(Options), **asked.only(Posed))
+    assert asked.only(Options) == vars(Options(causal=True, softcap=0.5)) == other.only(Options)
+    assert asked.only(Posed) == vars(Posed(seed=3)) == other.only(Posed)
+    assert other.only(Conventions) == vars(Conventions())
+    assert (other.only(Placement), other.M) == (vars(Placement()), 6)

@@ -21,7 +21,7 @@ from torch.nn.attention.flex_attention import (
     noop_mask,
 )
 
-from spec.attention.notation import UNBOUNDED, Window
+from spec.attention.contents import UNBOUNDED, Window
 
 
 def attend(

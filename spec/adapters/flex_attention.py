@@ -22,7 +22,7 @@ from torch.nn.attention.flex_attention import (
     flex_attention,
 )
 
-from spec.attention.notation import UNBOUNDED, Window
+from spec.attention.contents import UNBOUNDED, Window
 from spec.runner.arrays.for_torch import compiler
 
 Score = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]  # s, b, h, i, j

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from spec.attention.notation import UNBOUNDED, Window
+from spec.attention.contents import UNBOUNDED, Window
 
 STATIC = ("is_causal", "enable_gqa", "window_size")  # static arguments: they select a program
 

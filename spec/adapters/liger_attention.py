@@ -14,7 +14,7 @@ os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported: kernels run o
 from liger_kernel.ops.fused_neighborhood_attention import LigerFusedNeighborhoodAttentionFunction
 from torch import Tensor
 
-from spec.attention.notation import UNBOUNDED, Window
+from spec.attention.contents import UNBOUNDED, Window
 
 
 def attend(

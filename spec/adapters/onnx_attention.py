@@ -15,7 +15,7 @@ import numpy as np
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
-from spec.attention.notation import UNBOUNDED, Window
+from spec.attention.contents import UNBOUNDED, Window
 from spec.notation import Array
 
 VERSION = 25  # of the operator set, the first in which Attention has windows

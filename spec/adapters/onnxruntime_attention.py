@@ -16,7 +16,7 @@ import numpy as np
 from onnx import helper
 from onnxruntime import InferenceSession, SessionOptions
 
-from spec.attention.notation import UNBOUNDED, Window
+from spec.attention.contents import UNBOUNDED, Window
 from spec.notation import Array
 
 SHOWN = 3  # the mode that returns the result of the softmax

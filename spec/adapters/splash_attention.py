@@ -13,7 +13,7 @@ from jax import Array
 from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel as kernel
 from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_mask as masks
 
-from spec.attention.notation import UNBOUNDED, Window
+from spec.attention.contents import UNBOUNDED, Window
 
 TILE = 128
 SIZES = ("q", "kv", "kv_compute", "q_dkv", "kv_dkv", "kv_dkv_compute", "q_dq", "kv_dq")

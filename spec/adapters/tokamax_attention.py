@@ -14,7 +14,7 @@ import tokamax
 from jax import Array
 from tokamax._src.ops.attention.xla_chunked import XlaChunkedDotProductAttention
 
-from spec.attention.notation import UNBOUNDED, Window
+from spec.attention.contents import UNBOUNDED, Window
 
 SMALL = (4, 8)  # queries and keys in a chunk
 

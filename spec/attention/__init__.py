@@ -1,8 +1,8 @@
 """Multi-head attention: the chapter that the others stand on.
 
-Read `notation` for the terms and `definition` for what attention is; then the sections in
-`clauses`, in this order. Each begins with its idea and its derivation; each clause is a claim, a
-formula and a check of a few lines.
+Read `contents` and `notation` for the terms and `definition` for what attention is; then the
+sections in `clauses`, in this order. Each begins with its idea and its derivation; each clause is a
+claim, a formula and a check of a few lines.
 
     A agreement       the output and everything else returned match the definition
       gradients       so do the gradients

@@ -19,9 +19,10 @@ import numpy as np
 from spec import entries
 from spec.attention import asking, held, windows
 from spec.attention import masks as kinds
+from spec.attention.contents import UNBOUNDED
 from spec.attention.conventions import as_chosen
 from spec.attention.exact import Exact, exactly
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.notation import Problem
 from spec.attention.options import (
     CAP,
     CAUSAL,
@@ -216,10 +217,10 @@ def _options(domain: Problems, answers: frozenset[str]) -> tuple[str, ...]:
 @cache
 def _asking(domain: Problems, wanted: frozenset[str]) -> Problems:
     """The part of a domain in which these options are used, and no others."""
+    turns = ((x, asked) for asked in (False, True) for x in OPTIONS)  # the second mask wins
     said: dict[str, Any] = {}
-    for asked in (False, True):  # of two kinds of mask, the second wins
-        for option, ways in OPTIONS.items():
-            said |= ways[asked] if (option in wanted) == asked else {}
+    for option, asked in turns:
+        said |= OPTIONS[option][asked] if (option in wanted) == asked else {}
     masks = tuple(kind for kind in said["masks"] if kind in domain.masks)
     return replace(domain, **said | {"masks": masks or domain.masks})
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 import numpy as np
 
 from spec.attention import definition
+from spec.attention.contents import UNBOUNDED
 from spec.attention.moves import placed
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.notation import Problem
 from spec.notation import Array
 
 

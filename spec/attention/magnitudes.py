@@ -6,7 +6,8 @@ import numpy as np
 
 from spec import formats
 from spec.attention import definition
-from spec.attention.notation import NOTHING_HIDDEN, Problem
+from spec.attention.contents import NOTHING_HIDDEN
+from spec.attention.notation import Problem
 from spec.notation import Array
 
 LITTLE = 1000  # what scores are worth

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from spec.attention import definition
-from spec.attention.notation import NOTHING_HIDDEN, Problem
+from spec.attention.contents import NOTHING_HIDDEN
+from spec.attention.notation import Problem
 from spec.formats import rounded
 from spec.notation import Array, Index
 

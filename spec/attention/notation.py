@@ -1,112 +1,36 @@
 """The vocabulary of attention: a problem, and its gradients.
 
-A `Problem` holds everything about one call: arrays, options, the format of the arrays and their
-memory layout. A caller declares a convention once (`spec.attention.conventions`); an option
-may differ from call to call (`spec.attention.options`).
+A `Problem` holds everything about one call: arrays, options, conventions, the format of the arrays
+and their memory layout (`spec.attention.contents`).
 """
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from spec.attention import places
+from spec.attention.contents import UNBOUNDED, Conventions, Corner, Inputs, Options, Placement
 from spec.attention.refusals import refuse
-from spec.notation import Array, Length, Memory, Posed, once
-
-Corner = Literal["top-left", "bottom-right"]
-Window = tuple[int | None, int | None]
-UNBOUNDED: Window = (None, None)
-CORNERS = ("corner", "window_corner", "slopes_corner")
-# Set by declared conventions.
-CHOSEN = (*CORNERS, "in_text", "signed_slopes", "caps_bias", "fast_tanh", "untouched", "merged")
-
-# The options that can mask keys, apart from the mask; with these values they mask none.
-NOTHING_HIDDEN: Mapping[str, Any] = {
-    "causal": False,
-    "window": UNBOUNDED,
-    "first": 0,
-    **dict.fromkeys(("query_segments", "key_segments")),
-}
+from spec.notation import Array, Length, Posed, names, once
 
 
+# The bases stand in the opposite order of their fields, as Python reads them from the last one.
 @dataclass(frozen=True, eq=False)
-class Problem(Posed):
+class Problem(Placement, Conventions, Options, Inputs, Posed):
     """One attention problem, and the loss <dout, o> + <dlse, lse> to differentiate.
 
-    q: (B, H, N, D)   k: (B, G, M, D)   v: (B, G, M, E)   dout: (B, H, N, E)
-    dlse: (B, H, N), None for zeros. mask: broadcastable to (B, H, N, M), or None. Bool: True where
-        query i may attend to key j. Float: added to the scores after scaling; -inf masks the key.
-    causal: masks keys in the future. `corner` is the alignment of the diagonal if N != M.
-    window: how many keys before and after its position a query may attend to, each None for no
-        bound. `window_corner` is the alignment of the window, None for that of `corner`.
-    first: no left bound of a window masks the leading keys, those at positions below this.
-    scale: None for 1 / sqrt(D).
-    softcap: a bound on the magnitude of the scores before a bias is added; None for no soft-cap.
-        With `caps_bias` it bounds the sum with the bias; with `fast_tanh` tanh is approximate.
-    sinks: (H,), a score of each query head that takes weight and has no value; -inf takes none.
-    slopes: (H,) or (B, H), ALiBi slopes: what a score loses for each position between its query and
-        its key. `slopes_corner` is the alignment of positions, None for that of `corner`. With
-        `signed_slopes`, the score of a key ahead of its query gains as much instead.
-    query_positions, key_positions: (B, N) and (B, M) integers, the positions that causality,
-        windows and slopes use. If one is None, it counts from 0; if both are, alignment decides.
-    query_segments, key_segments: (B, N) and (B, M) integers, the sequence of each token: a query
-        attends to keys of its own sequence only. Negative numbers are padding tokens, which belong
-        to no sequence. With `in_text`, positions count from 0 in each sequence.
-    memory: the layout of the arrays. page: keys per page of a paged KV cache, 0 for no pages.
-        added: how many keys of each sequence are new to the cache. spare: the number of padding
-        tokens after packed sequences; with `untouched`, their output rows are left as they were.
-        merged: parts of the keys are normalised before they are merged.
+    It has the fields of its five records as its own: each is named once, and read as
+    `problem.causal`. `problem.only(Options)` is all of one record, to be handed on.
     """
 
-    q: Array
-    k: Array
-    v: Array
-    dout: Array
-    _: KW_ONLY
-    dlse: Array | None = None
-    mask: Array | None = None
-    causal: bool = False
-    window: Window = UNBOUNDED
-    first: int = 0
-    scale: float | None = None
-    softcap: float | None = None
-    sinks: Array | None = None
-    slopes: Array | None = None
-    query_positions: Array | None = None
-    key_positions: Array | None = None
-    query_segments: Array | None = None
-    key_segments: Array | None = None
-    corner: Corner = "top-left"
-    window_corner: Corner | None = None
-    slopes_corner: Corner | None = None
-    in_text: bool = False
-    signed_slopes: bool = False
-    caps_bias: bool = False
-    fast_tanh: bool = False
-    untouched: bool = False
-    merged: bool = False
-    memory: Memory = "contiguous"
-    page: int = 0
-    added: int = 0
-    spare: int = 0
-
-    shown_elsewhere: ClassVar[tuple[str, ...]] = (*Posed.shown_elsewhere, "memory", *CHOSEN)
-    axes: ClassVar[Mapping[str, str]] = {
-        "q": "B H N D",
-        "k": "B G M D",
-        "v": "B G M E",
-        "dout": "B H N E",
-        "dlse": "B H N",
-        "mask": "B H N M",
-        "sinks": "H",
-        "slopes": "B H",
-        "query_positions": "B N",
-        "key_positions": "B M",
-        "query_segments": "B N",
-        "key_segments": "B M",
-    }
+    shown_elsewhere: ClassVar[tuple[str, ...]] = (
+        *Posed.shown_elsewhere,
+        "memory",
+        *names(Conventions),
+    )
+    axes: ClassVar[Mapping[str, str]] = {**Inputs.axes, **Options.axes}
 
     B = Length("q", 0)
     H = Length("q", 1)
@@ -118,7 +42,7 @@ class Problem(Posed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse(vars(self), B=self.B, H=self.H, N=self.N, M=self.M)
+        refuse(self, B=self.B, H=self.H, N=self.N, M=self.M)
 
     @property
     def grouped(self) -> bool:

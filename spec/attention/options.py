@@ -1,11 +1,11 @@
 """The options of an attention problem, a row for each: its names, a test and small problems.
 
-    Parameter   an argument in addition to q, k and v: its names, and its neutral value
+    Parameter   an argument in addition to q, k and v: its names, and plainer values of it
     Option      a kind of problem that may be unsupported: a test, and small problems of it
     PAIRS       parameters that many functions support alone, and not together
 
 These rows determine how functions are called, what they are probed with before any test, what they
-may leave out, how a problem is simplified and how the known bugs are called. `notation` and
+may leave out, how a problem is simplified and how the known bugs are called. `contents` and
 `definition` say what an option *means*, `rounding` says how it affects error bounds, and `asking`
 draws it.
 """
@@ -17,7 +17,7 @@ from itertools import combinations
 import numpy as np
 
 from spec.attention import small, texts
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.notation import Problem
 from spec.attention.parameter import OF_KEYS, UNITS, Option, Parameter, bounded, mates, or_zero
 from spec.subject import Backward
 
@@ -78,19 +78,13 @@ MASK = Parameter(
     own=OF_KEYS,
     added=("bias", "attn_bias"),
 )
-CAUSAL = Parameter("causal", "causal", ("is_causal", "causal"), neutral=False)
+CAUSAL = Parameter("causal", "causal", ("is_causal", "causal"))
 SCALES = ("scale", "softmax_scale", "sm_scale", "scaling")
 SCALE = Parameter("scale", "a scale", SCALES, plainer=(1.0,))
 WINDOW = Parameter(
-    "window",
-    "a window",
-    ("window_size", *UNITS),
-    UNBOUNDED,
-    ((0, 0), (1, 0)),
-    put=bounded,
-    own=UNITS,
+    "window", "a window", ("window_size", *UNITS), ((0, 0), (1, 0)), put=bounded, own=UNITS
 )
-FIRST = Parameter("first", "leading keys", ("sink_size", "num_sink_tokens"), 0, (1, 2, 3))
+FIRST = Parameter("first", "leading keys", ("sink_size", "num_sink_tokens"), (1, 2, 3))
 CAP = Parameter(
     "softcap",
     "a soft-cap",
@@ -110,7 +104,7 @@ QUERY_POSITIONS, KEY_POSITIONS = mates(
 )
 # Pairs contain the first of two mates.
 POSITIONS, SEGMENTS = (QUERY_POSITIONS, KEY_POSITIONS), (QUERY_SEGMENTS, KEY_SEGMENTS)
-GROUPED = Parameter("grouped", "groups", ("enable_gqa",), neutral=False, told=True)
+GROUPED = Parameter("grouped", "groups", ("enable_gqa",), told=True)
 
 OF_TOKENS = (*POSITIONS, *SEGMENTS)
 # In the order in which they are passed; those of torch come first.

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from spec.attention.notation import Problem, Window
-from spec.notation import HALF, Array
+from spec.attention.contents import Options, Window
+from spec.attention.notation import Problem
+from spec.notation import HALF, Array, once
 from spec.subject import Refused
 
 
@@ -16,20 +17,19 @@ class Parameter:
     """An argument in addition to q, k and v.
 
     name: the attribute of a Problem. noun: its name in words. spellings: its names in functions,
-    the most widely used one first. neutral: the value that means "not used". plainer: values that
-    are easier to read than others, the plainest first. told: whether the shapes of the arrays give
-    the value, so that a function need not take it. put: the value for a function, from the value
-    here and the default of the function. own: by name, the same from the problem, for names that
-    mean something else. added: names of an additive mask, in functions that have another name for a
-    boolean mask or take none. single: an array that is float32 where others have 16 bits. whole: an
-    array of 32-bit integers, whatever the format is. mate: the name of the other parameter of a
-    pair (queries and keys); a problem that gives one of them uses both.
+    the most widely used one first. plainer: values that are easier to read than others, the
+    plainest first. told: whether the shapes of the arrays give the value, so that a function need
+    not take it. put: the value for a function, from the value here and the default of the function.
+    own: by name, the same from the problem, for names that mean something else. added: names of an
+    additive mask, in functions that have another name for a boolean mask or take none. single: an
+    array that is float32 where others have 16 bits. whole: an array of 32-bit integers, whatever
+    the format is. mate: the name of the other parameter of a pair (queries and keys); a problem
+    that gives one of them uses both.
     """
 
     name: str
     noun: str
     spellings: tuple[str, ...]
-    neutral: Any = None
     plainer: tuple[Any, ...] = ()
     told: bool = False
     put: Callable[[Any, Any], Any] = lambda value, _: value
@@ -39,10 +39,15 @@ class Parameter:
     whole: bool = False
     mate: str = ""
 
+    @once
+    def neutral(self) -> Any:
+        """The value that means "not used", which is the default."""
+        return False if self.told else getattr(Options, self.name)
+
     @property
     def axes(self) -> str:
         """The axes of an array: one of length 1 is broadcast, leading ones may be left out."""
-        return Problem.axes.get(self.name, "")
+        return Options.axes.get(self.name, "")
 
     def dtype(self, problem: Problem) -> str:
         """The dtype of an array."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.contents import Options
 from spec.notation import Array
 
 Shapes = Mapping[str, tuple[int, int]]  # of queries and of keys
@@ -12,12 +13,9 @@ OF_32_BITS = range(-(2**31), 2**31)
 NEAR = range(-(2**30), 2**30 + 1)  # so that 32 bits hold what two of them differ by
 
 
-def refuse(asked: Mapping[str, Any], *, B: int, H: int, N: int, M: int) -> None:
-    """Raise ValueError for an option that is none.
-
-    asked: the fields of a `spec.attention.notation.Problem` by name, whose lengths are given.
-    """
-    window, first, softcap = asked["window"], asked["first"], asked["softcap"]
+def refuse(asked: Options, *, B: int, H: int, N: int, M: int) -> None:
+    """Raise ValueError for an option that is none, in a problem of these lengths."""
+    window, first, softcap = asked.window, asked.first, asked.softcap
     if not is_window(window):
         told = "(left, right), each a number of keys or None for no bound"
         raise ValueError(f"a window is {told}, not {window!r}")
@@ -25,13 +23,13 @@ def refuse(asked: Mapping[str, Any], *, B: int, H: int, N: int, M: int) -> None:
         raise ValueError(f"first keys are a number of keys from 0 up, not {first!r}")
     if softcap is not None and not 0 < softcap < np.inf:
         raise ValueError(f"a cap is positive and finite, or None, not {softcap!r}")
-    if asked["sinks"] is not None and not are_sinks(asked["sinks"], H):
+    if asked.sinks is not None and not are_sinks(asked.sinks, H):
         raise ValueError(f"sinks are a number below inf for each of {H} heads")
-    if asked["slopes"] is not None and not are_slopes(asked["slopes"], (H,), (B, H)):
+    if asked.slopes is not None and not are_slopes(asked.slopes, (H,), (B, H)):
         raise ValueError(f"slopes are finite numbers of the shape {(H,)} or {(B, H)}")
     shapes = {"queries": (B, N), "keys": (B, M)}
-    _refuse_positions(asked["query_positions"], asked["key_positions"], shapes)
-    _refuse_segments(asked["query_segments"], asked["key_segments"], shapes)
+    _refuse_positions(asked.query_positions, asked.key_positions, shapes)
+    _refuse_segments(asked.query_segments, asked.key_segments, shapes)
 
 
 def refuse_arrays(q: Array, k: Array, v: Array, mask: Array | None) -> None:

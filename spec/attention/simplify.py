@@ -5,8 +5,9 @@ from functools import partial
 
 import numpy as np
 
+from spec.attention.contents import UNBOUNDED
 from spec.attention.moves import of_groups, placed
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS, PARAMETERS
 from spec.notation import Array
 from spec.simplify import FAR, Simplification, kept, simpler

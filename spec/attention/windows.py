@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from spec.attention import asking
-from spec.attention.notation import UNBOUNDED, Window
+from spec.attention.contents import UNBOUNDED, Window
 from spec.attention.options import CAUSAL, FIRST, MASK, WINDOW, Capability, together
 from spec.attention.parameter import Parameter
 from spec.choices import Choices

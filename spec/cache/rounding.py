@@ -12,15 +12,14 @@ sequence nothing is claimed, and nothing is compared: `real` says where tokens a
 """
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from spec.attention import rounding
-from spec.attention.notation import UNBOUNDED
+from spec.attention.contents import UNBOUNDED
 from spec.attention.notation import Problem as Attention
 from spec.cache.notation import Problem
-from spec.notation import Array
+from spec.notation import Array, Posed
 
 
 @lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes
@@ -31,8 +30,8 @@ def one_pass(problem: Problem) -> Attention:
     """
     none = np.zeros((*problem.q.shape[:3], problem.E))
     window = UNBOUNDED if problem.window is None else (problem.window - 1, 0)
-    how: dict[str, Any] = {x: getattr(problem, x) for x in Problem.shown_elsewhere}
-    return Attention(*problem.text, none, causal=True, window=window, **how)
+    shared = problem.only(Posed)
+    return Attention(*problem.text, none, causal=True, window=window, **shared)
 
 
 def reference(problem: Problem) -> Array:

@@ -11,7 +11,7 @@ numbers of a clause itself (`chance`) are drawn from another stream of the same 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 from spec.attention.conventions import OF_UNITS
@@ -57,8 +57,7 @@ class Problem(Posed):
     @once
     def attention(self) -> Attention:
         """The same problem without dropout."""
-        shared = {field.name for field in fields(self)} - {"p", "training"}
-        return Attention(**{name: getattr(self, name) for name in shared})
+        return Attention(**self.only(Attention))
 
     @property
     def rate(self) -> float:

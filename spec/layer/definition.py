@@ -26,7 +26,7 @@ from spec.attention import definition
 from spec.attention.notation import Problem
 from spec.layer.notation import BIASES, LayerGradients, LayerProblem, Parameters
 from spec.layer.turning import turn
-from spec.notation import Array
+from spec.notation import Array, Posed
 
 
 def linear(x: Array, W: Array, b: Array | None) -> Array:
@@ -90,10 +90,7 @@ def inside(problem: LayerProblem) -> Problem:
         split(problem.dout @ problem.parameters.W_o, problem.H),
         mask=allowed(problem),
         causal=problem.causal,
-        dtype=problem.dtype,
-        rounding=problem.rounding,
-        products=problem.products,
-        seed=problem.seed,
+        **problem.only(Posed),
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from spec import assert_attention
 from spec.attention import definition
+from spec.attention.contents import Options
 from spec.attention.mistakes import MISTAKES
 from spec.attention.mistakes.given import Given
 from spec.attention.options import (
@@ -32,6 +33,7 @@ from spec.cache.record import Capability as OfCache
 from spec.certification.isolation.guard import Probe
 from spec.entries import eighths
 from spec.layer.record import Capability as OfLayer
+from spec.notation import names
 from spec.positions.record import Capability as OfPositions
 from tests import targets
 
@@ -40,6 +42,10 @@ USUAL = {Capability.FUTURE, Capability.BATCHES, Capability.SEVERAL, Capability.Q
 BESIDE = USUAL | {Capability.FORMS, Capability.LENGTHS}  # or told by others
 # Arrays of several forms, each an option as well; and what is asked beside a window alone.
 FORMED = ((MASK,), (SLOPES,), POSITIONS, SEGMENTS, (FIRST,))
+
+
+def test_every_option_of_a_problem_has_a_row():
+    assert {p.name for p in PARAMETERS if not p.told} == {*names(Options)}
 
 
 def test_small_problems_are_of_their_kind_and_of_no_other():

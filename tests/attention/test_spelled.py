@@ -9,7 +9,7 @@ import pytest
 
 from spec import assert_attention, certify
 from spec.attention import definition
-from spec.attention.notation import UNBOUNDED
+from spec.attention.contents import UNBOUNDED
 from spec.attention.options import Capability
 from spec.attention.plug import implementation
 from spec.attention.plug.trials import core, square

@@ -8,8 +8,8 @@ import pytest
 
 from implementations import dense, loops
 from spec import assert_attention, certify
+from spec.attention.contents import UNBOUNDED
 from spec.attention.domain import Problems
-from spec.attention.notation import UNBOUNDED
 from spec.attention.options import KINDS, Capability
 from spec.attention.plug.trials import core
 from spec.attention.refusals import is_window

@@ -13,6 +13,7 @@ from docs.generator import (
     home,
     judged,
     options,
+    problem,
     sections,
     words,
 )
@@ -21,8 +22,10 @@ from docs.generator.guides import outside_of_code, rewritten
 from docs.generator.html import shortened
 from docs.generator.terms import Glossary, glossary
 from docs.generator.writing import block, capital, link, prose, sentence, table
+from spec.attention.notation import Problem
 from spec.kinds import KINDS
 from spec.meanings import meaning
+from spec.notation import Posed, names
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 GLOSSARY = Glossary(
@@ -109,6 +112,11 @@ def test_the_heading_of_a_convention_has_its_choices_and_the_menu_has_its_name(w
 
 def test_every_convention_is_described():
     assert conventions.choices().keys() == conventions.described().keys()
+
+
+def test_every_field_of_a_problem_is_described():
+    told = [name for some, _ in problem.described() for name in some.split(", ")]
+    assert told == [name for name in names(Problem) if name not in names(Posed)]
 
 
 def test_every_word_has_a_meaning_on_its_page():

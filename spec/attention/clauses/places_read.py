@@ -11,8 +11,9 @@ import numpy as np
 from spec.attention import moves, rounding
 from spec.attention.clauses.places import IN_ORDER, in_rows, positions_of, standing, unplaced
 from spec.attention.clauses.slopes import UNBIASED
+from spec.attention.contents import UNBOUNDED
 from spec.attention.domain import EVERY, PLAIN, Problems
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.proofs import in_places
 from spec.attention.record import Implementation

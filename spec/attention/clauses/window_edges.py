@@ -12,8 +12,9 @@ import numpy as np
 from spec.attention import moves, rounding
 from spec.attention.clauses.forbidden import unseen
 from spec.attention.clauses.windows import ALONE, SQUARE
+from spec.attention.contents import UNBOUNDED
 from spec.attention.domain import PLAIN, Problems
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.proofs import exactly
 from spec.attention.record import Implementation

@@ -17,8 +17,9 @@ import numpy as np
 
 from spec.attention import moves, rounding
 from spec.attention.clauses.softmax import seen
+from spec.attention.contents import UNBOUNDED
 from spec.attention.domain import ADDITIVE, BOOLEAN, PLAIN, Problems
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.proofs import exactly
 from spec.attention.record import Implementation

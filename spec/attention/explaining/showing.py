@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention import definition
+from spec.attention.contents import Placement
 from spec.attention.explaining.calls import Asked, Calls, calls_of
 from spec.attention.explaining.expected import expected, meant
 from spec.attention.explaining.repeating import way_there
@@ -236,7 +237,7 @@ def alike(one: Problem, other: Problem) -> Array:
 def _settings(p: Problem) -> tuple[Any, ...]:
     """What is the same for all rows; that a scale is asked for which would apply is no matter."""
     said = [option.value(p.but(scale=p.sigma)) for option in PARAMETERS if not option.axes]
-    return (*map(np.shape, (p.q, p.k, p.v)), *said, p.memory, p.page, p.added, p.spare)
+    return (*map(np.shape, (p.q, p.k, p.v)), *said, p.only(Placement))
 
 
 def _same(one: Asked, other: Asked, rows: Array) -> bool:

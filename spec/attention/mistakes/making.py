@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spec import mistake
+from spec.attention.contents import UNBOUNDED
 from spec.attention.mistakes import backward_steps
 from spec.attention.mistakes import steps as right
 from spec.attention.mistakes.exponentials import beside
@@ -26,7 +27,6 @@ from spec.attention.mistakes.given import Given, native
 from spec.attention.mistakes.placing import around, before, place, stay
 from spec.attention.mistakes.steps import Pass
 from spec.attention.mistakes.texts import same_text
-from spec.attention.notation import UNBOUNDED
 from spec.mistake import Mistake, Steps
 from spec.notation import Array
 from spec.sizes import Sizes

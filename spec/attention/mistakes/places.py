@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.contents import Window
 from spec.attention.mistakes.making import RIGHT, wrong
 from spec.attention.mistakes.placing import Pair, Placed, ahead, before, in_rows, place, rows
 from spec.attention.mistakes.steps import slant
-from spec.attention.notation import Window
 from spec.formats import rounded
 from spec.notation import Array
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.contents import UNBOUNDED
 from spec.attention.mistakes.exponentials import forbid, log_sum, softmax_with_sink, with_sink
 from spec.attention.mistakes.given import Given
 from spec.attention.mistakes.making import Attend, wrong
@@ -17,7 +18,6 @@ from spec.attention.mistakes.placing import Placed, place
 from spec.attention.mistakes.steps import Pass
 from spec.attention.mistakes.texts import EVERYWHERE, beside, same_text
 from spec.attention.mistakes.tiles import TILE
-from spec.attention.notation import UNBOUNDED
 from spec.attention.places import in_text
 from spec.notation import Array
 

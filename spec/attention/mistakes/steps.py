@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.contents import Window
 from spec.attention.mistakes import exponentials
 from spec.attention.mistakes.exponentials import beside, forbid, left, per_head, softmax
 from spec.attention.mistakes.placing import apart
-from spec.attention.notation import Window
 from spec.notation import Array
 from spec.sizes import Sizes
 

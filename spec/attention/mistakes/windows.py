@@ -7,12 +7,12 @@ window, it must still mask single keys in the tile at the edge.
 
 import numpy as np
 
+from spec.attention.contents import UNBOUNDED, Window
 from spec.attention.mistakes.causality import keys, queries
 from spec.attention.mistakes.exponentials import forbid, log_sum, softmax_with_sink, with_sink
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.steps import Pass
 from spec.attention.mistakes.tiles import TILE
-from spec.attention.notation import UNBOUNDED, Window
 from spec.notation import Array
 from spec.sizes import Sizes
 

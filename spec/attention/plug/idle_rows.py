@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spec.attention import definition, moves, rounding
-from spec.attention.notation import UNBOUNDED, Gradients, Problem
+from spec.attention.contents import UNBOUNDED
+from spec.attention.notation import Gradients, Problem
 from spec.attention.record import Implementation
 from spec.comparison import Place, Violation, equal
 from spec.notation import Array, Call

@@ -3,7 +3,8 @@
 import numpy as np
 
 from spec.attention import definition, moves
-from spec.attention.notation import UNBOUNDED, Problem
+from spec.attention.contents import UNBOUNDED
+from spec.attention.notation import Problem
 from spec.attention.proofs.exactly import untrue
 from spec.attention.proofs.examples import exactly, square
 from spec.notation import Array
