@@ -12,6 +12,7 @@ head, one query and one key.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -180,7 +181,6 @@ TIDY: tuple[Memory, ...] = ("contiguous",) * 4
 DENSE_MEMORIES: tuple[Memory, ...] = (*TIDY, "transposed", "offset", "expanded")
 MEMORIES: tuple[Memory, ...] = (*DENSE_MEMORIES, "strided")
 
-
 # The fields by which a domain excludes an option, and by which it requires one.
 OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     Capability.MASK: ({"masks": PLAIN}, {"masks": (*BOOLEAN, "idle")}),
@@ -217,9 +217,8 @@ def _options(domain: Problems, answers: frozenset[str]) -> tuple[str, ...]:
 @cache
 def _asking(domain: Problems, wanted: frozenset[str]) -> Problems:
     """The part of a domain in which these options are used, and no others."""
-    turns = ((x, asked) for asked in (False, True) for x in OPTIONS)  # the second mask wins
     said: dict[str, Any] = {}
-    for option, asked in turns:
+    for asked, option in product((False, True), OPTIONS):  # of two kinds of mask, the second wins
         said |= OPTIONS[option][asked] if (option in wanted) == asked else {}
     masks = tuple(kind for kind in said["masks"] if kind in domain.masks)
     return replace(domain, **said | {"masks": masks or domain.masks})
