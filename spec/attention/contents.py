@@ -98,8 +98,10 @@ class Conventions:
         windows and of the positions of slopes, None for that of `corner`.
     in_text: positions count from 0 in each sequence.
     signed_slopes: a score of a key ahead of its query gains what a key behind it loses.
+    slopes_by_key: a score gains its slope times the position of its key, which differs from a loss
+        by distance by one number for each query.
     caps_bias: the soft-cap bounds the sum with the bias.
-    fast_tanh: tanh is approximate.
+    fast_tanh: tanh is approximate. sigmoid_tanh: it is computed as 2 sigmoid(2 x) - 1.
     untouched: the output rows of padding tokens after packed sequences are left as they were.
     merged: parts of the keys are normalised before they are merged.
     """
@@ -109,8 +111,10 @@ class Conventions:
     slopes_corner: Corner | None = None
     in_text: bool = False
     signed_slopes: bool = False
+    slopes_by_key: bool = False
     caps_bias: bool = False
     fast_tanh: bool = False
+    sigmoid_tanh: bool = False
     untouched: bool = False
     merged: bool = False
 

@@ -71,9 +71,14 @@ class Problem(Placement, Conventions, Options, Inputs, Posed):
 
     def ahead(self, corner: Corner) -> Array:
         """r_j - p_i, how far key j lies ahead of query i.   (N, M) or (B, 1, N, M)"""
+        mine, theirs = self.stands(corner)
+        return theirs - mine
+
+    def stands(self, corner: Corner) -> tuple[Array, Array]:
+        """p_i and r_j.   (N, 1) and (1, M), or (B, 1, N, 1) and (B, 1, 1, M)"""
         if not self.placed and not self.restarts:  # rows are positions, up to the alignment
             shift = self.M - self.N if corner == "bottom-right" else 0
-            return np.arange(self.M)[None, :] - (np.arange(self.N)[:, None] + shift)
+            return np.arange(self.N)[:, None] + shift, np.arange(self.M)[None, :]
         given = self.query_positions, self.key_positions
         if self.restarts:
             given = places.in_text(self.query_segments, self.key_segments, corner)
@@ -82,7 +87,7 @@ class Problem(Placement, Conventions, Options, Inputs, Posed):
             np.arange(length)[None] if x is None else x.astype(np.int64)
             for x, length in zip(given, lengths, strict=True)
         )
-        return r[:, None, None, :] - p[:, None, :, None]
+        return p[:, None, :, None], r[:, None, None, :]
 
     @once
     def future(self) -> Array:

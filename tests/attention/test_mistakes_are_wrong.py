@@ -21,7 +21,7 @@ from spec.comparison import Violation, equal, holds
 from spec.entries import eighths
 from spec.mistake import Mistake, catalogue
 from spec.notation import Array
-from spec.subject import ROUNDING
+from spec.subject import GRADIENTS, ROUNDING
 from tests import incidents
 from tests.attention.awkward import draw, empty, family, lower_than_hidden
 from tests.night import deep
@@ -233,8 +233,8 @@ def test_every_mistake_says_what_it_is() -> None:
 
 def test_every_convention_is_somebodys_mistake() -> None:
     corners = ("window-alignment", "slopes-alignment")  # of windows and slopes
-    apart = ("gradients", "fully-masked-bias", "padding-rows", "padding-queries", *corners)
-    apart = (*apart, *ROUNDING)  # of 16 bits alone, and no mistake is
+    apart = ("fully-masked-bias", "padding-rows", "padding-queries", *corners)
+    apart = (*apart, *GRADIENTS, *ROUNDING)
     own = {name: choices for name, choices in CONVENTIONS.items() if name not in apart}
     assert CONVENTIONS["fully-masked-bias"][1:] == CONVENTIONS["fully-masked"]
     for name in corners:

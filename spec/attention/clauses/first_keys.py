@@ -138,7 +138,12 @@ def keys_neither_leading_nor_in_window_have_no_influence(
 @clause(
     "W20",
     over=replace(FIRSTS, square=True, least=(1, 1, 64, 64)),
-    catches={"ignores_the_first_keys", "keeps_first_keys_of_one_tile", "keeps_whole_tiles"},
+    catches={
+        "ignores_the_first_keys",
+        "keeps_first_keys_of_one_tile",
+        "keeps_whole_tiles",
+        "adds_the_position_of_the_key_first",
+    },
     effort=2,
 )
 def leading_keys_stay_visible_in_long_sequences(

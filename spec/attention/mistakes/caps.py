@@ -15,6 +15,7 @@ from spec.attention.mistakes.steps import Capped, Pass, cap, slant
 from spec.notation import Array
 
 FIFTY = 50.0
+CAPPED = "a soft-cap and several scores"
 SLOPED = f"gradients asked for and a soft-cap and {SEVERAL}"
 
 
@@ -23,12 +24,7 @@ def capped(t: Array, c: float | None) -> Array:
     return t if c is None else c * np.tanh(t / c)
 
 
-@wrong(
-    "cap",
-    incident="BUG-12",
-    citation="sgl-project/sgl-kernel-xpu#491",
-    where="a soft-cap and several scores",
-)
+@wrong("cap", incident="BUG-12", citation="sgl-project/sgl-kernel-xpu#491", where=CAPPED)
 def ignores_the_cap(t: Array, allowed: Array, _: Array, __: Any) -> Capped:
     """Accepts the soft-cap, but does not apply it."""
     return t, allowed
@@ -64,50 +60,50 @@ def caps_unasked(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     return capped(t, given.softcap or FIFTY), allowed
 
 
-@wrong("cap", incident="BUG-12", where="a soft-cap and several scores")
+@wrong("cap", incident="BUG-12", where=CAPPED)
 def has_a_cap_of_fifty(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Applies a soft-cap of 50, whatever value is given: it uses the value only as a switch."""
     return capped(t, None if given.softcap is None else FIFTY), allowed
 
 
-@wrong("cap", incident="plausible", where="a soft-cap and several scores")
+@wrong("cap", incident="plausible", where=CAPPED)
 def forgets_to_multiply_by_the_cap(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Computes tanh(t / c) without the factor c, so every score is bounded by 1."""
     return (t if given.softcap is None else np.tanh(t / given.softcap)), allowed
 
 
-@wrong("cap", incident="plausible", where="a soft-cap and several scores")
+@wrong("cap", incident="plausible", where=CAPPED)
 def forgets_to_divide_by_the_cap(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Computes c tanh(t) instead of c tanh(t / c), which is right only for small t or c = 1."""
     return (t if given.softcap is None else given.softcap * np.tanh(t)), allowed
 
 
-@wrong("cap", incident="plausible", where="a soft-cap and several scores")
+@wrong("cap", incident="plausible", where=CAPPED)
 def caps_at_half(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Applies a soft-cap of c / 2: it treats c as the width of the range from -c / 2 to c / 2."""
     return capped(t, None if given.softcap is None else given.softcap / 2), allowed
 
 
-@wrong("cap", incident="plausible", where="a soft-cap and several scores")
+@wrong("cap", incident="plausible", where=CAPPED)
 def clips_scores(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Clips scores at -c and c instead of bending them smoothly with c tanh(t / c)."""
     c = given.softcap
     return (t if c is None else np.clip(t, -c, c)), allowed
 
 
-@wrong("cap", incident="plausible", where="a soft-cap and several scores")
+@wrong("cap", incident="plausible", where=CAPPED)
 def caps_from_above_alone(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Applies the soft-cap only to positive scores, so negative scores are not bounded."""
     return np.where(t > 0, capped(t, given.softcap), t), allowed
 
 
-@wrong("cap", incident="plausible", where="a soft-cap and several scores")
+@wrong("cap", incident="plausible", where=CAPPED)
 def caps_magnitudes(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Loses the sign of the scores: it computes c tanh(|t| / c) instead of c tanh(t / c)."""
     return (t if given.softcap is None else capped(np.abs(t), given.softcap)), allowed
 
 
-@wrong("cap", incident="plausible", where="a soft-cap and several scores")
+@wrong("cap", incident="plausible", where=CAPPED)
 def approximates_tanh_by_a_fraction(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Approximates tanh(x) by x (27 + x^2) / (27 + 9 x^2), with x clipped at -3 and 3."""
     c = given.softcap
@@ -117,7 +113,7 @@ def approximates_tanh_by_a_fraction(t: Array, allowed: Array, _: Array, given: A
     return c * x * (27 + x * x) / (27 + 9 * x * x), allowed
 
 
-@wrong("cap", incident="plausible", where="a soft-cap and several scores")
+@wrong("cap", incident="plausible", convention=("tanh", "sigmoid"), where=CAPPED)
 def takes_the_tangent_of_exponentials(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Computes tanh(x) as 1 - 2 / (exp(2 x) + 1), which loses precision near zero."""
     c = given.softcap
@@ -128,12 +124,7 @@ def takes_the_tangent_of_exponentials(t: Array, allowed: Array, _: Array, given:
     return c * (one - 2 / (e + one)), allowed
 
 
-@wrong(
-    "cap",
-    incident="plausible",
-    convention=("tanh", "approximate"),
-    where="a soft-cap and several scores",
-)
+@wrong("cap", incident="plausible", convention=("tanh", "approximate"), where=CAPPED)
 def takes_a_rough_tangent(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Rounds tanh to 11 significant bits, about the precision of a fast hardware instruction."""
     c = given.softcap
@@ -143,14 +134,14 @@ def takes_a_rough_tangent(t: Array, allowed: Array, _: Array, given: Any) -> Cap
     return c * np.ldexp(np.rint(mantissa * 2**11) / 2**11, exponent), allowed
 
 
-@wrong("cap", incident="plausible", where="a soft-cap and several scores")
+@wrong("cap", incident="plausible", where=CAPPED)
 def caps_by_a_softsign(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Computes c t / (c + |t|) instead of c tanh(t / c); both are bounded by c."""
     c = given.softcap
     return (t if c is None else c * t / (c + np.abs(t))), allowed
 
 
-@wrong("cap", incident="plausible", where="a soft-cap and several scores")
+@wrong("cap", incident="plausible", where=CAPPED)
 def rounds_tanh_to_bfloat16(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Rounds tanh to 8 significant bits, the precision of bfloat16."""
     c = given.softcap
@@ -160,7 +151,7 @@ def rounds_tanh_to_bfloat16(t: Array, allowed: Array, _: Array, given: Any) -> C
     return c * np.ldexp(np.rint(mantissa * 256) / 256, exponent), allowed
 
 
-@wrong("cap", incident="BUG-12", where="a soft-cap and several scores")
+@wrong("cap", incident="BUG-12", where=CAPPED)
 def caps_before_it_scales(t: Array, allowed: Array, _: Array, given: Any) -> Capped:
     """Applies the soft-cap to the product of query and key before the scale, not after it."""
     c = given.softcap

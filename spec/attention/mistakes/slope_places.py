@@ -93,6 +93,22 @@ def forgets_the_place_of_the_query(s: Array, sigma: float, given: Any) -> Array:
     return placed(lambda n: -np.arange(n.M) + 0 * np.arange(n.N)[:, None])(s, sigma, given)
 
 
+@wrong(
+    "slant",
+    incident="plausible",
+    convention=("slopes-from", "keys"),
+    where="ALiBi slopes and not positions and several scores",
+)
+def adds_the_position_of_the_key_first(s: Array, sigma: float, given: Any) -> Array:
+    """Adds m j and subtracts m i, which rounds the scores of late queries as if they were large."""
+    m = given.alibi_slopes
+    if m is None or given.query_positions is not None:
+        return slant(s, sigma, given)
+    n, m = sizes_of(given), per_head(m)
+    mine = np.arange(n.N)[:, None]
+    return slanted(s, m, np.abs(ahead(n)) - mine) - (m * mine).astype(s.dtype)
+
+
 @wrong("slant", incident="BUG-42", where="ALiBi slopes and not positions")
 def measures_from_the_last_key(s: Array, sigma: float, given: Any) -> Array:
     """Measures the distance of every key from the last key, whatever the query's position."""

@@ -16,7 +16,10 @@ from spec.attention.options import OPTIONS, SINGLE, SIZES, Capability, kinds_of
 from spec.attention.record import Implementation
 from spec.attention.small import OF_ONE_TEXT, PADDED, TAKING_TURNS
 from spec.entries import eighths
+from spec.notation import DTYPES
 
+# Soft-caps that scores of about one hardly feel, of which the products stay finite.
+LARGE = dict.fromkeys(DTYPES, 2.0**16) | {"float16": 2.0**12}
 OF_OPTION = {
     "bias_gradient": Capability.BIAS,
     "sink_gradient": Capability.SINKS,
@@ -95,9 +98,11 @@ def telling(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
         "window-alignment": (core(dtype, N=3).but(window=(1, 1)),),
         "slopes-alignment": (core(dtype, N=3).but(slopes=np.array([2.0, 1.0, 0.5])),),
         "positions": (plain.but(causal=True, **TAKING_TURNS),),
+        "slopes-from": (square(dtype, N=257, M=257).but(causal=True, slopes=np.ones(3)),),
         "slopes-ahead": (plain.but(slopes=np.array([2.0, 1.0, 0.5])),),
-        # A small cap, so that what is rough about the rest of a softmax is not taken for a tangent.
-        "tanh": (plain.but(softcap=2.0**-4),),
+        # A small cap, so that what is rough about the rest of a softmax is not taken for a tangent;
+        # and a large one, as a difference of sigmoids is rough near zero alone.
+        "tanh": (plain.but(softcap=2.0**-4), plain.but(softcap=LARGE[dtype])),
         "softcap": (plain.but(mask=eighths(4, 4), softcap=0.5),),
         "padding-rows": (plain.but(spare=2),),
         "fully-masked": (plain.but(mask=idle), core(dtype, N=8).but(window=(1, 1))),

@@ -6,7 +6,7 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
     arithmetic       what may be rounded where, and how often: every constant
     sums             sums in any order, light terms, rescalings (Lemmas 1, 2 and 4)
     units            what tensor cores make of a sum (Lemma 1'), and TF32 of its factors
-    scores           <q, k>, the scale, the bias
+    scores, slanted  <q, k>, the scale, the bias; ALiBi slopes
     lattice          numbers of few bits, whose sums are exact
     exponents        what becomes of scores on the way to weights
     weights          the softmax, the sum of a row and its logarithm
@@ -73,6 +73,7 @@ from spec.attention.notation import Problem
 from spec.attention.rounding.altogether import bounds, of_keys
 from spec.attention.rounding.arithmetic import allowed, single
 from spec.attention.rounding.reference import Reference, in_float64
+from spec.attention.rounding.slanted import multiplied
 from spec.attention.rounding.sums import added_up
 from spec.attention.rounding.weights import Coverage
 from spec.deferred import deferred
@@ -216,10 +217,10 @@ def of_slopes(problem: Problem) -> Array:
     """The budget of the gradients of the slopes, -sum_ij db_ij |p_i - j|.   (H,) or (B, H)
 
     The distance is exact: it multiplies each db and its error, and the product rounds (Lemma 1); an
-    eager one is stored.
+    eager one is stored. So does the position of a key where slopes add that.
     """
     assert problem.slopes is not None
-    d, rules = np.abs(problem.distance), allowed(problem)
+    d, rules = multiplied(problem), allowed(problem)
     db = reference(problem).gradients.bias
     assert db is not None
     off = np.where(d == 0, 0.0, of_keys(bounds(problem).backward.unstored, problem))

@@ -2,17 +2,16 @@
 
 from functools import lru_cache
 
-import numpy as np
-
 from spec.attention.moves import with_the_sink_as_a_key
 from spec.attention.notation import Problem
 from spec.attention.rounding.backward import Backward
 from spec.attention.rounding.exactly import Exactly, in_single, is_exact
 from spec.attention.rounding.forward import Forward
 from spec.attention.rounding.inexact import Inexact
-from spec.attention.rounding.reference import Reference, in_float64
+from spec.attention.rounding.reference import Reference
 from spec.attention.rounding.score_gradients import ScoreGradients
 from spec.attention.rounding.scores import Scores
+from spec.attention.rounding.slanted import slanted
 from spec.attention.rounding.weights import Weights
 from spec.notation import Array, once
 
@@ -58,14 +57,3 @@ def bounds(problem: Problem) -> Bounds:
 def of_keys(x: Array, problem: Problem, axis: int = -1) -> Array:
     """Of the bounds of all keys, those without that of the sink."""
     return x if problem.sinks is None else x.take(range(problem.M), axis=axis)
-
-
-def slanted(problem: Problem, keys: int) -> Array | None:
-    """The biases that slopes add to the scores, if there are any; zero where a key is masked.
-
-    keys: with a sink as one more.   (B, H, N, keys)
-    """
-    if problem.slopes is None:
-        return None
-    slant = np.where(problem.allowed, in_float64(problem.slant), 0.0)
-    return np.pad(slant, ((0, 0), (0, 0), (0, 0), (0, keys - problem.M)))

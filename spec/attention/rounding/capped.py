@@ -15,7 +15,11 @@ exponential; and times c rounds once:
 
 An eager kernel stores the ratio, y and c y. An underflow in a ratio, or in y, is multiplied
 by c. A tangent that an instruction approximates (tanh.approx of NVIDIA's GPUs) is off by more:
-where it is declared (`tanh=approximate`), by U_TANH of itself in addition to all else.
+where it is declared (`tanh=approximate`), by U_TANH of itself in addition to all else. Kernels
+that have no tanh write 2 sigmoid(2 x) - 1 (`tanh=sigmoid`). With s the sigmoid, its exponential is
+off by C_EXP u and weighs 1 - s, the sum and the reciprocal by 4 u, and the difference cancels:
+
+    2 s ((1 - s) C_EXP + 4) u <= C_SIGMOID u    in addition, of y, however small y is
 
 Gradients. A slope is computed from y, 1 - y^2, or from the score, 1 - (c y / c)^2. With the error
 B_y = B_cap / c of either y,
@@ -34,7 +38,7 @@ from spec.attention.notation import Problem
 from spec.attention.rounding.arithmetic import Arithmetic
 from spec.notation import Array
 
-C_RATIO, C_TANH, C_SLOPE = 3.0, 8.0, 5.0
+C_RATIO, C_TANH, C_SLOPE, C_SIGMOID = 3.0, 8.0, 5.0, 12.0
 U_TANH = 2.0**-11  # relative, of an approximate tangent
 
 
@@ -46,6 +50,8 @@ def error(t: Array, before: Array, problem: Problem, rules: Arithmetic) -> Array
     damped = 1 - np.tanh(np.maximum(np.abs(t) - off, 0) / c) ** 2
     size = c * np.tanh((np.abs(t) + off) / c)
     lost = 2 * c * (rules.w + rules.w_each) + rules.w_each
+    if problem.sigmoid_tanh:  # an eager one stores the exponential, the sum and twice the sigmoid
+        lost += c * (C_SIGMOID * u + 5 * each)
     return np.asarray(damped * off + ((C_TANH + 1) * u + 2 * each + fast) * size + lost)
 
 

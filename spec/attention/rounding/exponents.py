@@ -44,7 +44,8 @@ class Exponents:
         """The error of the exponent beyond that of the score: y = x - eta.   (B, H, N, M)"""
         r = self.rules
         of_gap, of_top = r.u * C_GAP + r.u_each * (not self.scores.exact), r.u * C_TOP
-        of_row = of_top * np.abs(self.scores.m) + (r.u * C_EXP + r.u_exp)
+        largest = sums.plus(np.abs(self.scores.m), self.scores.lifted)
+        of_row = of_top * largest + (r.u * C_EXP + r.u_exp)
         y = of_gap * self.gap + (r.u * C_EXP) * self.R
         y += sums.plus(of_row, (2 * of_gap + of_top) * self.most_moved)
         return sums.plus(y, self.lost)

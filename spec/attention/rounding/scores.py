@@ -15,13 +15,8 @@ which takes the place of T; or of eta, where a bias is capped as well. As cap' i
 damped is never made larger.
 
 The first line of eta is Lemma 1 for <q_i, k_j>, whatever of the scale is multiplied in
-before, and the scale; the second is the bias, of which slopes are a part: b is what a mask adds,
-and e = -m (p - j) what a slope does, whose distance is exact, so that the product rounds once. Of
-the three terms cap(t), b and e any two may be added first, which rounds once more, a sum of at most
-
-    max(|b + e|, |s| + |b|, |s| + |e|)    where neither b nor e is zero
-
-An eager e is stored, and so are the slopes that it is made of.
+before, and the scale; the second is the bias: b is what a mask adds, and e what slopes do, of which
+`slanted` says more.
 """
 
 from typing import Any
@@ -35,6 +30,7 @@ from spec.attention.rounding.arithmetic import C_BIAS, C_PRE, C_SCALE
 from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.lattice import exact_scores
 from spec.attention.rounding.reference import Reference, in_float64
+from spec.attention.rounding.slanted import Slanted
 from spec.notation import Array, once
 
 
@@ -45,7 +41,7 @@ class Scores:
     """
 
     def __init__(
-        self, problem: Problem, inputs: Inexact, exact: Problem, slant: Array | None = None
+        self, problem: Problem, inputs: Inexact, exact: Problem, slant: Slanted | None = None
     ) -> None:
         self.problem, self.inputs, self.slant = problem, inputs, slant
         self.rules = arithmetic.allowed(problem)
@@ -180,11 +176,12 @@ class Scores:
         eta = eta if self.problem.caps_bias else self._capped(eta)
         if self.problem.biased:
             added = self.problem.bias != 0  # to add nothing rounds nothing
-            added = added if self.slant is None else added | (self.slant != 0)
+            added = added if self.slant is None else added | (self.slant.product != 0)
             eta += (unit + each) * self._total * added
             eta += (unit * C_BIAS) * np.abs(self.problem.bias)
         if self.slant is not None:
-            eta += self._slanted(self.slant, unit, each)
+            whole = self.entering if self.problem.caps_bias else np.abs(self.s) + self.shift
+            eta += self.slant.error(self.problem.bias, whole + self.lifted, r, unit, each)
         eta = self._capped(eta) if self.problem.caps_bias else eta
         lost = max(1.0, self.sigma) * (2 * D * r.w + 3 * r.w_each)
         if not r.flush:
@@ -195,19 +192,15 @@ class Scores:
         return np.asarray(self.where_visible(eta))
 
     @property
+    def lifted(self) -> Array | float:
+        """What slopes may add to all scores of a query.   (B or 1, H, N, 1), or 0"""
+        return 0.0 if self.slant is None else self.slant.lifted
+
+    @property
     def _total(self) -> Array:
         """The largest that a score, or what enters the cap, may be."""
         total = self.entering if self.problem.caps_bias else sums.plus(np.abs(self.s), self.shift)
-        return sums.plus(total, self.moved)
-
-    def _slanted(self, slant: Array, unit: float, each: float) -> Array:
-        """What slopes add to the error of a score, beyond that of the whole bias.   (B, H, N, M)"""
-        e, whole = np.abs(slant), self.problem.bias
-        b = np.abs(whole - slant)
-        total = self.entering if self.problem.caps_bias else np.abs(self.s) + self.shift
-        first = np.maximum(np.abs(whole), np.maximum(total + b, total + e)) * (np.minimum(b, e) > 0)
-        error = unit * (C_BIAS * (b + e - np.abs(whole)) + e) + 2 * each * e + (unit + each) * first
-        return np.asarray(error + 2 * (self.rules.w + self.rules.w_each))
+        return sums.plus(sums.plus(total, self.lifted), self.moved)
 
     def _capped(self, error: Array) -> Array:
         """What the cap makes of the error of what enters it."""

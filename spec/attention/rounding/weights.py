@@ -155,7 +155,7 @@ class Weights:
     def _of_log(self, off: Array | float) -> Array:
         """The part of rho from the logarithm, which may be off by `off`.   (B, H, N, 1)"""
         log_L = float(np.log(max(self.problem.M, 1)))
-        lse = np.abs(self.scores.m) + log_L + off
+        lse = sums.plus(np.abs(self.scores.m), self.scores.lifted) + log_L + off
         return np.asarray(self.rules.u * (C_DIV + C_LOG * (1 + log_L) + 2 * lse))
 
     @once
