@@ -26,6 +26,7 @@ ANSWERED = (
     "slopes-alignment",
     "positions",
     "slopes-ahead",
+    "slopes-from",
     "softcap",
     "tanh",
     "parts",

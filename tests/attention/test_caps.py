@@ -103,7 +103,9 @@ def test_a_bias_that_is_capped_is_a_convention():
 @pytest.mark.parametrize(
     ("dtypes", "clauses"), [("float32", ("A1", "A2", "A7", "U")), deep(None, None)]
 )
-@pytest.mark.parametrize("choice", [("softcap", "after-bias"), ("tanh", "approximate")])
+@pytest.mark.parametrize(
+    "choice", [("softcap", "after-bias"), ("tanh", "approximate"), ("tanh", "sigmoid")]
+)
 def test_the_definition_keeps_every_clause_whatever_is_chosen(choice, dtypes, clauses):
     chosen = truth().but(conventions={**truth().chosen, **dict([choice])})
     certificate = certify(chosen, profile="quick", dtypes=dtypes, clauses=clauses)
@@ -137,6 +139,23 @@ def test_caps_are_reached_and_not(draw):
     assert sum(x < 0.5 for x in over) > 40
     asked = [(p.causal, p.mask is not None) for p in problems]
     assert {*asked} == {(a, b) for a in (False, True) for b in (False, True)}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_tangent_from_sigmoids_is_within_its_budget_and_beyond_that_of_others(dtype):
+    number = np.dtype(dtype).type
+    one, two, beyond = number(1), number(2), False
+    for c in (0.25, 8.0, 2.0**12):
+        usual = core(dtype, H=1, G=1, D=64).but(softcap=c)
+        bold = usual.but(sigmoid_tanh=True)
+        t = definition.products(usual).astype(dtype)
+        y = two / (one + np.exp(-two * t / number(c))) - one
+        off = np.abs(number(c) * y - c * np.tanh(t.astype(float) / c))
+        zero = np.zeros(t.shape)
+        rules = rounding.bounds(usual).scores.rules
+        assert (off <= capped.error(np.abs(t), zero, bold, rules)).all()
+        beyond |= (off > capped.error(np.abs(t), zero, usual, rules)).any()
+    assert beyond
 
 
 def test_the_budget_of_a_cap_is_none_larger_than_without():

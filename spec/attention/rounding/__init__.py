@@ -194,9 +194,8 @@ class OfGradients:
         return None if self.problem.slopes is None else of_slopes(self.problem)
 
     def _least(self, name: str) -> Array:
-        known = bounds(self.problem)
-        usual, exactly = getattr(known.backward, name), known.exactly
-        return np.minimum(usual, usual if exactly is None else getattr(exactly, name))
+        usual, exactly = bounds(self.problem).backward, bounds(self.problem).exactly
+        return np.minimum(getattr(usual, name), getattr(exactly or usual, name))
 
 
 def of_gradients(problem: Problem) -> OfGradients:
@@ -216,8 +215,8 @@ def of_sinks(problem: Problem) -> Array:
 def of_slopes(problem: Problem) -> Array:
     """The budget of the gradients of the slopes, -sum_ij db_ij |p_i - j|.   (H,) or (B, H)
 
-    The distance is exact: it multiplies each db and its error, and the product rounds (Lemma 1); an
-    eager one is stored. So does the position of a key where slopes add that.
+    The distance, or position, is exact: it multiplies each db and its error, and the product rounds
+    (Lemma 1); an eager one is stored.
     """
     assert problem.slopes is not None
     d, rules = multiplied(problem), allowed(problem)
