@@ -65,7 +65,8 @@ class Problems:
     D = E. modest: N and M of at most 33, for a clause that checks every weight. tiled: enough
     "keys" (or "queries") for several tiles, and few of the other; "ends": a few more keys than
     tiles hold. wide: D of 63 and more. each: all sizes take turns, and N = M if causal, so that the
-    last key is visible. few: every second problem has one or two options only.
+    last key is visible. few: every second problem has one or two options only. single: of so many
+    problems, one has a single query and many keys, as where tokens are generated.
     """
 
     masks: tuple[str, ...] = ANY
@@ -92,14 +93,14 @@ class Problems:
     wide: bool = False
     each: bool = False
     few: bool = False
+    single: int = 0
     about: ClassVar[str] = "attention"
 
     @property
     def needs(self) -> frozenset[str]:
         """The capabilities that the domain always requires, as does every clause over it."""
-        masked = "none" not in self.masks
+        masked, others = "none" not in self.masks, asking.others(self)
         boolean = any(kind in kinds.BOOLEAN for kind in self.masks)  # which then suffice
-        others = asking.others(self)
         always = {MASK: masked, CAUSAL: self.causal, **others}
         asked: dict[str, Any] = {
             **{together(x, y): always[x] and always[y] for x, y in PAIRS},
@@ -198,8 +199,7 @@ def _with_few_options(choices: Choices, domain: Problems, answers: frozenset[str
 
     Options that the domain excludes are not among them.
     """
-    there = _options(domain, answers)
-    if not there or choices.pick((False, True)):
+    if not (there := _options(domain, answers)) or choices.pick((False, True)):
         return domain
     return _asking(domain, frozenset(choices.pick(there) for _ in range(choices.pick((1, 2)))))
 
@@ -246,4 +246,5 @@ def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
         max(tiles),
         scope.multiples.get("widths", 1),
         domain.each,
+        domain.single,
     )
