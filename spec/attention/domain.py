@@ -36,7 +36,6 @@ from spec.attention.options import (
 )
 from spec.choices import Choices
 from spec.domain import Scope
-from spec.notation import Memory
 from spec.sizes import OF_QUERIES, Limits, Tiled, sizes
 from spec.subject import holding
 
@@ -66,7 +65,8 @@ class Problems:
     "keys" (or "queries") for several tiles, and few of the other; "ends": a few more keys than
     tiles hold. wide: D of 63 and more. each: all sizes take turns, and N = M if causal, so that the
     last key is visible. few: every second problem has one or two options only. single: of so many
-    problems, one has a single query and many keys, as where tokens are generated.
+    problems, one has a single query and many keys, as where tokens are generated. mixed: additive
+    masks may be in float32 where arrays have 16 bits.
     """
 
     masks: tuple[str, ...] = ANY
@@ -94,6 +94,7 @@ class Problems:
     each: bool = False
     few: bool = False
     single: int = 0
+    mixed: bool = False
     about: ClassVar[str] = "attention"
 
     @property
@@ -141,19 +142,20 @@ class Problems:
         segments = asking.segments(choices, domain, scope, said, size)
         said |= {QUERY_SEGMENTS: bool(segments)}
         positions = asking.positions(choices, domain, scope, said, size)
-        memory = choices.pick(MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
+        memory = held.memory(choices, scope.answers)
         if memory == "expanded":  # the same in every batch element, in a view with a stride of zero
             k, v = (np.repeat(x[:1], len(x), axis=0) for x in (k, v))
         forms = tuple(kinds.FORMS) if Capability.FORMS in scope.answers else ("B 1 1 M",)
         form = choices.pick(forms) if kind != "none" else "N M"
         seed = choices.seed()
+        mask = kinds.mask(kind, form, seed, size.scores, scope.dtype, causal=causal)
         return Problem(
             q,
             k,
             v,
             dout,
             dlse=asking.dlse(choices, domain, size),
-            mask=kinds.mask(kind, form, seed, size.scores, scope.dtype, causal=causal),
+            mask=held.formatted(choices, scope, mask) if self.mixed else mask,
             causal=causal,
             window=window,
             first=first,
@@ -170,11 +172,6 @@ class Problems:
             seed=choices.places(seed),
             **held.drawn(choices, scope.answers),
         )
-
-
-TIDY: tuple[Memory, ...] = ("contiguous",) * 4
-DENSE_MEMORIES: tuple[Memory, ...] = (*TIDY, "transposed", "offset", "expanded")
-MEMORIES: tuple[Memory, ...] = (*DENSE_MEMORIES, "strided")
 
 
 # The fields by which a domain excludes an option, and by which it requires one.

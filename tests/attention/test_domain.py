@@ -69,7 +69,7 @@ def test_lattice_problems_move_without_rounding(draw: Draws) -> None:
 
 def test_every_kind_of_problem_occurs() -> None:
     seen: Counter[object] = Counter()
-    for problem in judged(Problems(empty=True), Scope("float32", KINDS), 600):
+    for problem in judged(Problems(empty=True, mixed=True), Scope("float16", KINDS), 600):
         seen.update(kinds_of(problem))
         seen.update([problem.memory])
         seen["idle"] += bool(problem.idle.any())

@@ -28,7 +28,7 @@ from spec.comparison import at_least, at_most, equal
 
 @clause(
     "A1",
-    over=Problems(masks=EVERY, empty=True, few=True, single=4),
+    over=Problems(masks=EVERY, empty=True, few=True, single=4, mixed=True),
     catches={
         "scales_by_model_width",
         "leaves_scores_unscaled",
@@ -72,6 +72,7 @@ from spec.comparison import at_least, at_most, equal
         "keeps_its_keys_to_itself",
         "merges_by_numbers_of_keys",
         "drops_what_is_left_over",
+        "gives_nan_for_a_mask_of_another_dtype",
     },
     effort=4,
 )
