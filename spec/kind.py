@@ -95,6 +95,8 @@ class Kind:
     basic case of a record. beyond: a problem that may be unsupported and shows more of the form of
     an answer.
     truth: the definition as a record. simplify: ways to a simpler problem, plainer numbers last.
+    learned: functions that give the gradient of a parameter of a model, each with the note on a
+    target that gives other gradients and not this one.
     twists: problems with an option changed. mistakes: the known bugs by name. load: the record of a
     function or a class that is plugged in.
     under: a record with declared conventions as one that follows the defaults. telling: for each
@@ -117,10 +119,10 @@ class Kind:
     where another one is, each with that one. compares: for a function, the clauses that compare its
     answer to any problem with the definition.
     vocabulary: the words for problems; by default, those for options and lengths. meanings: their
-    definitions (`spec.meanings`). pictures: what a
-    page shows of a problem apart from its arrays. narrower: for a record that answers nothing, the
-    same record tested on less and less. multiples: the sizes that may be declared as multiples.
-    tiles: for a kind that is unsupported at other lengths, the possible divisors of the lengths.
+    definitions (`spec.meanings`). pictures: what a page shows of a problem apart from its arrays.
+    narrower: for a record that answers nothing, the same record tested on less and less. multiples:
+    the sizes that may be declared as multiples. tiles: for a kind that is unsupported at other
+    lengths, the possible divisors of the lengths.
     sections: a word for each letter. several: the end of the error for a target that returns
     several results: what to do. hints: what to do about a cause, by the condition of which it
     consists. at_large: raises Violation if a record, in a dtype and a rounding model, is wrong on a
@@ -146,6 +148,7 @@ class Kind:
     kinds: Callable[[str], Kinds] = nothing
     of_many: Callable[[str, frozenset[str]], Iterable[Any]] = nothing
     trials: Callable[[str], Mapping[str, tuple[str, Problems]]] = nothing
+    learned: Mapping[str, str] = field(default_factory=dict)
     ask: Mapping[str, Callable[[Any, Any], Any]] = field(default_factory=dict)
     fitted: Callable[[Any, Any], Any] = unfitted
     beyond: Callable[[str], Any] = unasked

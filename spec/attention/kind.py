@@ -63,6 +63,9 @@ OF_OPTION = {
 }
 
 
+UNTRAINED = "the gradient of the attention sinks: there is none, so training does not change them"
+
+
 def trials(dtype: str) -> Mapping[str, tuple[str, Problems]]:
     """Functions that may refuse even the core, and what they are tried on."""
     plain, small = (square(dtype),), kinds(dtype)
@@ -167,6 +170,7 @@ KIND: Kind = Kind(
     kinds=kinds,
     of_many=of_many,
     trials=trials,
+    learned={"sink_gradient": UNTRAINED},
     ask={"partial": lambda record, problem: record.partial(problem, ("k",))},
     simplify=WAYS,
     twists=twists,
