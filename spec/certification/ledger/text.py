@@ -12,7 +12,7 @@ from spec.certification.ledger.causes import WIDTH, causes, counterexamples, fil
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, blocks, grouped
 from spec.certification.ledger.outcomes import SAID, applying, outcome
-from spec.certification.ledger.remarks import by_clause, first, remarks
+from spec.certification.ledger.remarks import by_clause, first, remarks, sometimes
 from spec.certification.ledger.untested import first_lines, says_so
 from spec.clause import section_of
 from spec.kinds import kind_of
@@ -73,6 +73,7 @@ def _head(certificate: Findings) -> str:
             for words in first_lines(certificate.refusals, certificate.notes)
             for line in _row("not tested", words.removeprefix(UNTESTED))
         ),
+        *(line for words, _ in sometimes(certificate) for line in _row("raises", words)),
         f"conventions   {named or 'all default'}",
         f"with          {', '.join(told.values())}",
         *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
