@@ -142,7 +142,9 @@ class Trials:
 
     kinds: small problems of each kind that may be unsupported, in a dtype. of_many: problems that
     are of many of the supported kinds. of_functions: for each function that may be unsupported even
-    in the basic case, its capability and problems for it. tiles: for a kind of problem that is
+    in the basic case, its capability and problems for it. learned: functions that give the gradient of
+    a parameter of a model, each with the note on a target that gives other gradients and not this
+    one. tiles: for a kind of problem that is
     unsupported at other lengths, the possible divisors of the lengths. beyond: a problem that may
     be unsupported and shows more of the form of an answer. precise: one of float64 that
     distinguishes it from float32, then those in which neither rounds. at_large: raises Violation if
@@ -152,6 +154,7 @@ class Trials:
     kinds: Callable[[str], Kinds] = nothing
     of_many: Callable[[str, frozenset[str]], Iterable[Any]] = nothing
     of_functions: Callable[[str], Mapping[str, tuple[str, Problems]]] = nothing
+    learned: Mapping[str, str] = field(default_factory=dict)
     tiles: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     beyond: Callable[[str], Any] = unasked
     precise: Problems = ()

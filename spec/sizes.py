@@ -14,7 +14,7 @@ from spec.choices import Choices
 from spec.notation import Array
 
 Reach = Literal["small", "quick", "standard", "deep"]
-Tiled = Literal["", "keys", "queries", "ends", "thousands", "thousands of queries"]
+Tiled = Literal["", "keys", "queries", "ends", "one query", "thousands", "thousands of queries"]
 Shapes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 SMALL = (1, 2, 3, 4, 5)
@@ -39,6 +39,7 @@ TILES: Mapping[Tiled, tuple[int, ...]] = {
     "keys": TILED,
     "queries": TILED,
     "ends": (65, 129, 257, 513, 1025, 1300),
+    "one query": TILED,
     "thousands": THOUSANDS,
     "thousands of queries": THOUSANDS,
 }
@@ -103,6 +104,7 @@ class Limits(NamedTuple):
     may be zero. wide: D of 63 and more, N and M small.
     batches: B may be more than one. several: B and H may. queries: N may. lengths, widths: N and M,
     and D and E, are multiples of this; a single query is exempt. each: all sizes take turns.
+    single: of so many problems, one has a single query and enough keys for several tiles.
     """
 
     reach: Reach
@@ -120,12 +122,15 @@ class Limits(NamedTuple):
     lengths: int = 1
     widths: int = 1
     each: bool = False
+    single: int = 0
 
 
 def sizes(choices: Choices, limits: Limits) -> Sizes:
     """Lengths of all axes, which shrink to the least."""
     if limits.each and limits.reach != "small":
         return _each(choices, limits)
+    if limits.single and choices.pick((*(False,) * (limits.single - 1), True)):
+        limits = limits._replace(tiled="one query")
     wide = limits.wide and limits.reach != "small"
     extent = "wide" if wide else choices.pick(EXTENTS[limits.reach])
     lengths = LENGTHS["modest" if limits.modest and extent in ("edge", "long") else extent]
@@ -179,7 +184,8 @@ def _lengths(choices: Choices, limits: Limits, lengths: tuple[int, ...]) -> tupl
         return (both, both) if limits.queries else (1, 1)
     if limits.tiled:
         some = wanted(SMALL if limits.reach == "small" else TILES[limits.tiled])
-        few, many = choices.pick(wanted(SMALL)), choices.pick(some)
+        few = choices.pick(wanted((1,) if limits.tiled == "one query" else SMALL))
+        many = choices.pick(some)
         N, M = (many, few) if limits.tiled in OF_QUERIES else (few, many)
         N, M = max(least_n, N), max(least_m, M)
     else:

@@ -13,8 +13,8 @@ from spec.clause import Clause
 from spec.kinds import KINDS
 from tests.judging import EXAMPLES, QUICK, broken, found
 from tests.night import deep
+from tests.targets import torch_mistakes
 from tests.targets.torch_mistakes import NAMES as TORCH_MISTAKES
-from tests.targets.torch_mistakes import forgets_keys_asked_for_alone
 
 MISTAKES = {about: kind.mistakes for about, kind in KINDS.items()}
 PAIRS = [
@@ -92,11 +92,9 @@ def test_what_is_harmless_is_certified_for_any_seed(kind: str, name: str, seed: 
 
 
 @pytest.mark.torch
-def test_a_gradient_that_depends_on_who_asks_is_rejected() -> None:
-    assert (forgets_keys_asked_for_alone.__name__,) == TORCH_MISTAKES
-    attention = implementation(forgets_keys_asked_for_alone(), backend="torch")
-    naming = [
-        clause for clause in about("attention").values() if clause.catches & {*TORCH_MISTAKES}
-    ]
+@pytest.mark.parametrize("name", TORCH_MISTAKES)
+def test_a_gradient_that_autograd_makes_wrong_is_rejected(name: str) -> None:
+    attention = implementation(getattr(torch_mistakes, name)(), backend="torch")
+    naming = [clause for clause in about("attention").values() if name in clause.catches]
     assert naming
     assert all(found(clause, attention, "float32").violation for clause in naming)

@@ -59,7 +59,7 @@ IN_ORDER = (
     "agreement gradients single_sizes softmax large_scores log_sum_exp jacobian through_lse values "
     "large_values keys bases scale permutations masking forbidden idleness biases causality "
     "gradient_flow decoding windows window_edges first_keys caps beyond_caps sinks sinks_beside "
-    "slopes slopes_beside places places_read places_beside segments other_texts segments_apart "
-    "segments_backward heads latents blocks thousands calls"
+    "sinks_trained slopes slopes_beside places places_read places_beside segments other_texts "
+    "segments_apart segments_backward heads latents blocks thousands calls"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

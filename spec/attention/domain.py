@@ -39,7 +39,6 @@ from spec.attention.options import (
 )
 from spec.choices import Choices
 from spec.domain import Scope
-from spec.notation import Memory
 from spec.sizes import OF_QUERIES, Limits, Tiled, sizes
 from spec.subject import holding
 
@@ -68,8 +67,10 @@ class Problems:
     D = E. modest: N and M of at most 33, for a clause that checks every weight. tiled: enough
     "keys" (or "queries") for several tiles, and few of the other; "ends": a few more keys than
     tiles hold. wide: D of 63 and more. each: all sizes take turns, and N = M if causal, so that the
-    last key is visible. few: every second problem has one or two options only. exact: "scores" or
-    "gradients" of some problems are exact in 16 bits.
+    last key is visible. few: every second problem has one or two options only. single: of so many
+    problems, one has a single query and many keys, as where tokens are generated. mixed: additive
+    masks may be in float32 where arrays have 16 bits. exact: "scores" or "gradients" of some
+    problems are exact in 16 bits.
     """
 
     masks: tuple[str, ...] = ANY
@@ -96,15 +97,16 @@ class Problems:
     wide: bool = False
     each: bool = False
     few: bool = False
+    single: int = 0
+    mixed: bool = False
     exact: Exact = ""
     about: ClassVar[str] = "attention"
 
     @property
     def needs(self) -> frozenset[str]:
         """The capabilities that the domain always requires, as does every clause over it."""
-        masked = "none" not in self.masks
+        masked, others = "none" not in self.masks, asking.others(self)
         boolean = any(kind in kinds.BOOLEAN for kind in self.masks)  # which then suffice
-        others = asking.others(self)
         always = {MASK: masked, CAUSAL: self.causal, **others}
         asked: dict[str, Any] = {
             **{together(x, y): always[x] and always[y] for x, y in PAIRS},
@@ -145,19 +147,20 @@ class Problems:
         segments = asking.segments(choices, domain, scope, said, size)
         said |= {QUERY_SEGMENTS: bool(segments)}
         positions = asking.positions(choices, domain, scope, said, size)
-        memory = choices.pick(MEMORIES if Capability.STRIDES in scope.answers else DENSE_MEMORIES)
+        memory = held.memory(choices, scope.answers)
         if memory == "expanded":  # the same in every batch element, in a view with a stride of zero
             k, v = (np.repeat(x[:1], len(x), axis=0) for x in (k, v))
         forms = tuple(kinds.FORMS) if Capability.FORMS in scope.answers else ("B 1 1 M",)
         form = choices.pick(forms) if kind != "none" else "N M"
         seed = choices.seed()
+        mask = kinds.mask(kind, form, seed, size.scores, scope.dtype, causal=causal)
         posed = Problem(
             q,
             k,
             v,
             dout,
             dlse=asking.dlse(choices, domain, size),
-            mask=kinds.mask(kind, form, seed, size.scores, scope.dtype, causal=causal),
+            mask=held.formatted(choices, scope, mask) if self.mixed else mask,
             causal=causal,
             window=window,
             first=first,
@@ -176,10 +179,6 @@ class Problems:
         )
         return exactly(choices, posed, self.exact, scope)
 
-
-TIDY: tuple[Memory, ...] = ("contiguous",) * 4
-DENSE_MEMORIES: tuple[Memory, ...] = (*TIDY, "transposed", "offset", "expanded")
-MEMORIES: tuple[Memory, ...] = (*DENSE_MEMORIES, "strided")
 
 # The fields by which a domain excludes an option, and by which it requires one.
 OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
@@ -200,8 +199,7 @@ OPTIONS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
 
 def _with_few_options(choices: Choices, domain: Problems, answers: frozenset[str]) -> Problems:
     """The domain, or the part of it with one or two supported options that it does not exclude."""
-    there = _options(domain, answers)
-    if not there or choices.pick((False, True)):
+    if not (there := _options(domain, answers)) or choices.pick((False, True)):
         return domain
     return _asking(domain, frozenset(choices.pick(there) for _ in range(choices.pick((1, 2)))))
 
@@ -247,4 +245,5 @@ def _limits(domain: Problems, scope: Scope, asked: frozenset[str]) -> Limits:
         max(tiles),
         scope.multiples.get("widths", 1),
         domain.each,
+        domain.single,
     )

@@ -29,6 +29,7 @@ from spec.kind import Kind
 
 TILED = (Capability.MASK, Capability.BIAS, Capability.CAUSAL, together(MASK, CAUSAL))
 IDLE = "that hides all keys from a query"
+UNTRAINED = "the gradient of the attention sinks: there is none, so training does not change them"
 BESIDE = (
     Capability.FORMS,
     Capability.SLOPES_EACH,
@@ -127,6 +128,7 @@ TRIALS = Trials(
     kinds=kinds,
     of_many=of_many,
     of_functions=of_functions,
+    learned={"sink_gradient": UNTRAINED},
     tiles=dict.fromkeys(TILED, TILES),
     beyond=lambda dtype: core(dtype, D=7),
     precise=(square("float64", D=5), square("float64", N=1, M=1)),

@@ -34,6 +34,7 @@ MASKS: Mapping[str, str] = {
     "a mask": "a boolean or an additive mask is given",
     "a boolean mask": "a mask of booleans is given",
     "an additive mask": "a mask of numbers is given, which are added to the scores",
+    "an additive mask in float32 with arrays of 16 bits": "the numbers of the mask are in float32",
     "a mask per query": "the mask has an axis of queries",
     "a mask per head": "the mask has an axis of heads",
     "a mask per sequence": "the mask has an axis of batches",

@@ -19,6 +19,7 @@ import numpy as np
 from spec.attention import small, texts
 from spec.attention.notation import Problem
 from spec.attention.parameter import OF_KEYS, UNITS, Option, Parameter, bounded, mates, or_zero
+from spec.notation import HALF
 from spec.subject import Backward
 
 
@@ -64,6 +65,7 @@ class Capability(StrEnum):
     ADDED = "takes new keys in addition to a cache"
     SPARE = "takes packed padding tokens"
     LENGTHS = "takes queries and keys of different lengths"
+    MIXED = "takes an additive mask in float32 with arrays of 16 bits"
     FORMS = "takes masks of other shapes than (B, 1, 1, M)"
     FUTURE = "can attend to future keys"
     BATCHES = "takes several sequences"
@@ -223,12 +225,19 @@ THREE = Option(
     tuple({"E": 3, "causal": True, **x} for x in small.MASKS),
     (MASK, CAUSAL),
 )
-OPTIONS = (*_with_pairs(), THREE)
+# Where others have 16 bits; a call in mixed precision has one, as sums of biases are in float32.
+MIXED = Option(
+    Capability.MIXED,
+    lambda p: p.dtype in HALF and p.mask is not None and p.mask.dtype == np.float32,
+    tuple({"mask": x["mask"].astype(np.float32)} for x in (small.OF_KEYS[1], *small.ADDITIVE)),
+    (MASK,),
+)
+OPTIONS = (*_with_pairs(), THREE, MIXED)
 KINDS: frozenset[str] = frozenset(option.capability for option in OPTIONS)
 
 
 def kinds_of(problem: Problem) -> frozenset[str]:
     """The kinds of problem that `problem` belongs to; empty in the basic case."""
-    alone = [option.capability for option in (*SINGLE, THREE) if option.holds(problem)]
+    alone = [option.capability for option in (*SINGLE, THREE, MIXED) if option.holds(problem)]
     asked = {x for x in PARAMETERS if x.asked(problem)}
     return frozenset((*alone, *(together(*pair) for pair in PAIRS if asked.issuperset(pair))))

@@ -22,9 +22,9 @@ class Parameter:
     not take it. put: the value for a function, from the value here and the default of the function.
     own: by name, the same from the problem, for names that mean something else. added: names of an
     additive mask, in functions that have another name for a boolean mask or take none. single: an
-    array that is float32 where others have 16 bits. whole: an array of 32-bit integers, whatever
-    the format is. mate: the name of the other parameter of a pair (queries and keys); a problem
-    that gives one of them uses both.
+    array that is float32 where others have 16 bits; so is one that the problem has in float32.
+    whole: an array of 32-bit integers, whatever the format is. mate: the name of the other
+    parameter of a pair (queries and keys); a problem that gives one of them uses both.
     """
 
     name: str
@@ -53,7 +53,8 @@ class Parameter:
         """The dtype of an array."""
         if self.whole:
             return "int32"
-        return "float32" if self.single and problem.dtype in HALF else problem.dtype
+        single = self.single or getattr(self.value(problem), "dtype", None) == np.float32
+        return "float32" if single and problem.dtype in HALF else problem.dtype
 
     def value(self, problem: Problem) -> Any:
         """The value in `problem`; the neutral value if the problem does not use it."""

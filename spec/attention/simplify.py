@@ -47,6 +47,8 @@ def options(problem: Problem) -> Iterator[Problem]:
     yield from places(problem)
     if problem.memory != "contiguous":
         yield problem.but(memory="contiguous")
+    if problem.mask is not None and problem.mask.dtype == np.float32:
+        yield problem.but(mask=problem.mask.astype(np.float64))
     yield from (problem.but(page=x) for x in (0, 1, 2) if x < problem.page)
     yield from (problem.but(added=x) for x in (0, 1) if x < problem.added)
     yield from (problem.but(spare=x) for x in (0, 1) if x < problem.spare)

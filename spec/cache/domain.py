@@ -28,6 +28,7 @@ from spec.subject import holding
 OTHERS = (1, 2, 3, 4, 5, 8, 17, 33)  # lengths of the other text
 WINDOWS = (1, 2, 3, 4, 5, 8, 16)  # keys that a token sees
 PIECES = ("anyhow",)  # for a clause that needs several tokens in a step that has a past
+ROUND = "round a ring"  # for one whose texts all have a window
 ARRIVALS = ("at once", "one by one", "prompt first", "prompt first", "anyhow", "anyhow", "anyhow")
 
 
@@ -38,7 +39,8 @@ class Texts:
     families: of entries. least, sequences, heads: the fewest tokens of a sequence, the fewest
     sequences, the fewest query heads. grouped: fewer key heads than query heads. ragged:
     sequences of different lengths, or that get different numbers of tokens. arrivals: the ways to
-    arrive, to draw from. windowed: each token sees so many keys, and not all so far.
+    arrive, to draw from; they take turns where all texts have a window. windowed: each token sees
+    so many keys, and not all so far; None: in every second problem, where that is supported.
     """
 
     families: tuple[str, ...] = entries.ALL
@@ -48,7 +50,7 @@ class Texts:
     grouped: bool | None = None
     ragged: bool = False
     arrivals: tuple[str, ...] = ARRIVALS
-    windowed: bool = False
+    windowed: bool | None = False
     about: ClassVar[str] = "cache"
 
     @property
@@ -76,12 +78,11 @@ class Texts:
         ragged = Capability.RAGGED in answers and choices.pick((False, False, True))
         ragged = ragged or self.ragged
         lengths = _lengths(self, seed, size) if ragged else np.full(size.B, size.N)
-        arrivals = _arrivals(choices.pick(self.arrivals), seed, lengths, ragged)
+        arrivals, window = _in_steps(self, choices, scope, seed, lengths, ragged)
         parts = [x[:, :, at] for at in (slice(size.N), slice(size.N, None)) for x in (q, k, v)]
         drawn: dict[str, Any] = dict(zip(Problem.axes, (*parts, arrivals, lengths), strict=True))
-        drawn["window"] = _window(choices, arrivals, size.N) if self.windowed else None
         drawn |= {"rounding": scope.rounding, "products": products_as(scope.conventions)}
-        return Problem(**drawn, dtype=scope.dtype, seed=seed)
+        return Problem(**drawn, window=window, dtype=scope.dtype, seed=seed)
 
 
 def _lengths(domain: Texts, seed: int, size: Sizes) -> Array:
@@ -91,10 +92,39 @@ def _lengths(domain: Texts, seed: int, size: Sizes) -> Array:
     return lengths
 
 
+def _in_steps(
+    domain: Texts, choices: Choices, scope: Scope, seed: int, lengths: Array, ragged: bool
+) -> tuple[Array, int | None]:
+    """How many tokens arrive in each step, and the window, if there is one."""
+    kind = (choices.turn if domain.windowed else choices.pick)(domain.arrivals)
+    if kind == ROUND:
+        return _round_a_ring(Stream(seed, 3), lengths)
+    arrivals = _arrivals(kind, seed, lengths, ragged)
+    has = domain.windowed
+    if has is None:
+        has = Capability.WINDOW in scope.answers and choices.pick((False, True))
+    return arrivals, _window(choices, arrivals, int(lengths.max())) if has else None
+
+
 def _window(choices: Choices, arrivals: Array, N: int) -> int:
     """A few keys, or about as many as come in a step: longer chunks are refused by many rings."""
     few, step = choices.pick(WINDOWS), min(int(arrivals.max(initial=1)), N)
     return choices.pick((few, step, step, step + 1))
+
+
+def _round_a_ring(chance: Stream, lengths: Array) -> tuple[Array, int]:
+    """Tokens that fill a ring and begin to overwrite it, then a chunk, then the others one by one.
+
+    So the chunk finds keys that do not lie in the order in which they came. It is no longer than
+    the window. At least five tokens of each sequence make all of this.   (T, B), W
+    """
+    least, most = int(lengths.min()), int(lengths.max())
+    W = chance.randrange(2, min(least - 3, WINDOWS[-1]) + 1)
+    past = W + chance.randrange(1, min(W - 1, least - W - 2) + 1)
+    prompt = chance.choice((1, chance.randrange(1, W + 1)))
+    chunk = chance.randrange(2, min(W, least - past) + 1)
+    counts = [prompt, *[1] * (past - prompt), chunk, *[1] * (most - past - chunk)]
+    return np.repeat(np.array(counts)[:, None], len(lengths), axis=1), W
 
 
 def _arrivals(kind: str, seed: int, lengths: Array, ragged: bool) -> Array:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
+from spec import CLAUSES
 from spec.attention import moves
 from spec.attention.domain import ANY, BOOLEAN, ENDS, EVERY, PLAIN, Problems
 from spec.attention.masks import FORMS
@@ -68,7 +69,7 @@ def test_lattice_problems_move_without_rounding(draw: Draws) -> None:
 
 def test_every_kind_of_problem_occurs() -> None:
     seen: Counter[object] = Counter()
-    for problem in judged(Problems(empty=True), Scope("float32", KINDS), 600):
+    for problem in judged(Problems(empty=True, mixed=True), Scope("float16", KINDS), 600):
         seen.update(kinds_of(problem))
         seen.update([problem.memory])
         seen["idle"] += bool(problem.idle.any())
@@ -93,6 +94,17 @@ def test_the_edges_of_tiles_and_long_axes_occur() -> None:
     lengths = Counter(p.M for p in judged(Problems(), Scope("float32", KINDS), 1500))
     assert not [edge for edge in EDGES if not lengths[edge]]
     assert any(lengths[length] for length in LONG)
+
+
+@pytest.mark.parametrize("number", ["A1", "A7"])
+def test_a_single_query_has_many_keys_as_often_as_is_said(number: str) -> None:
+    domain = CLAUSES[number].over
+    found = judged(domain, Scope("float32", KINDS), 400)
+    alone = [p for p in found if p.N == 1 and p.M > 8]
+    assert len(alone) > 0.8 * len(found) / domain.single
+    assert sum(p.H > p.G > 1 for p in alone) > 0.15 * len(alone)
+    square = judged(domain, Scope("float32", KINDS - {Capability.LENGTHS}), 60)
+    assert all(p.N == p.M for p in square)
 
 
 @EITHER_WAY

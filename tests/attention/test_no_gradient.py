@@ -12,6 +12,7 @@ from spec import certify
 from spec.attention.plug import implementation
 from spec.attention.plug.trials import core
 from spec.subject import NoGradient
+from tests.targets.faulty_torch import detaches_the_sinks
 
 pytestmark = pytest.mark.torch
 QUICK: dict[str, Any] = {"profile": "quick", "dtypes": ("float32",), "backend": "torch"}
@@ -64,6 +65,28 @@ def test_it_is_printed_as_not_offered() -> None:
     said = " ".join(str(found).split())
     assert "not supported, so not tested: a gradient of the additive mask" in said
     assert "unsupported: a gradient" not in said
+
+
+def test_sinks_that_are_never_trained_are_told_in_the_first_lines() -> None:
+    """And are a clause that should hold: the others cannot be asked."""
+    found = certify(detaches_the_sinks, **QUICK, clauses="A1,Z14,Z18")
+    outcome = {v.clause: (v.outcome, v.force) for v in found.verdicts}
+    assert outcome["Z14"] == ("not offered", "must")
+    assert outcome["Z18"] == ("violated", "should")
+    assert found.exit_code == 0
+    head, _, _ = " ".join(str(found).split()).partition("conventions")
+    assert "not tested the gradient of the attention sinks: there is none" in head
+
+
+def test_sinks_that_are_trained_are_not() -> None:
+    def trains(query, key, value, sinks=None):  # type: ignore[no-untyped-def]
+        s = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
+        t = [] if sinks is None else [sinks[:, None, None].expand(*s.shape[:-1], 1)]
+        return torch.cat([s, *t], dim=-1).softmax(-1)[..., : key.shape[2]] @ value
+
+    found = certify(trains, **QUICK, clauses="A1,Z14,Z18")
+    assert {v.outcome for v in found.verdicts} == {"holds"}
+    assert "the gradient of the attention sinks" not in str(found)
 
 
 def test_a_function_that_cannot_be_trained_offers_no_gradients() -> None:

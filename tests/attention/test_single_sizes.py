@@ -17,7 +17,7 @@ DEFAULT = 5  # so many of them by default
 EVERY = {*EACH, *((axis, size) for axis in "DE" for size in EACH_WIDTH)}
 
 
-@pytest.mark.parametrize("number", ["A11", "A12"])
+@pytest.mark.parametrize("number", ["A11", "A12", "A13"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_standard_profile_meets_every_size(number: str, dtype: str) -> None:
     clause, scope = CLAUSES[number], Scope(dtype, KINDS)

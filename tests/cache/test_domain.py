@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from implementations.cached import Growing
-from spec import about
+from spec import CLAUSES, about
 from spec.attention.plug import implementation
 from spec.attention.rounding import of_output
 from spec.cache import rounding
@@ -27,11 +27,13 @@ from spec.cache.reading import (
     reading,
     reading_in_part,
 )
-from spec.cache.record import Capability
+from spec.cache.record import KINDS, Capability
+from spec.certification.judging.drawing import series
 from spec.comparison import equal
 from spec.domain import Scope
 from spec.exploring import problems
 from spec.formats import rounded
+from spec.notation import DTYPES
 from spec.trial import broken as broken_by
 from tests.attention.in_domain import in_domain
 
@@ -144,6 +146,29 @@ def test_what_is_drawn_lies_in_scope(data: st.DataObject) -> None:
     for name in "qkv":
         assert (rounded(getattr(problem, name), dtype) == getattr(problem, name)).all()
     assert (alone(problem, problem.B - 1).ends == problem.ends[-1:]).all()
+
+
+def test_a_chunk_always_comes_after_single_tokens_that_went_round_the_ring() -> None:
+    """In every second problem of the clause; it is no longer than the window."""
+    for dtype in DTYPES:
+        drawn = [*series(CLAUSES["C42"], Scope(dtype, KINDS, reach="quick"), 8, 0)]
+        assert sum(map(wraps, drawn)) >= 4
+
+
+def wraps(problem: Problem) -> bool:
+    """Whether single tokens turn the ring to where its first key is not the oldest."""
+    counts, W = arriving(problem)[:, 0], problem.window or problem.N
+    chunk = next((t for t, n in enumerate(counts) if t and n > 1), 0)
+    past = int(counts[:chunk].sum())
+    return past > W and past % W > 0 and counts[chunk] <= W
+
+
+def test_windows_are_drawn_beside_a_rollback_and_beside_a_fork() -> None:
+    for number in ("C23", "C24", "C25", "C28", "C29"):
+        drawn = [*series(CLAUSES[number], Scope("float32", KINDS), 40, 0)]
+        assert {p.window is None for p in drawn} == {True, False}
+        without = series(CLAUSES[number], Scope("float32", KINDS - {Capability.WINDOW}), 40, 0)
+        assert all(p.window is None for p in without)
 
 
 def test_a_chunk_knows_whether_it_is_padded() -> None:

@@ -1,6 +1,10 @@
 """An exception that a target does not always raise: the report names the problems."""
 
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +12,7 @@ import pytest
 from implementations.dense import attend as dense
 from spec import certify
 from spec.certification.ledger.reading import loaded
-from tests.shell import run
+from tests.shell import environment, run
 
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float64",), "clauses": "A1,S1,C1,X1"}
 TARGET = """\
@@ -47,6 +51,31 @@ def test_the_condition_is_named_if_there_is_one(where: Any, words: str, tmp_path
     assert "raised with" not in line
     certificate.save(tmp_path / "c.json")
     assert line in str(loaded(tmp_path / "c.json"))
+
+
+def test_the_smallest_call_is_shown_and_raises_it(tmp_path: Path) -> None:
+    """In the first lines in words, and further below as a script."""
+    (tmp_path / "mine.py").write_text(TARGET)
+    certificate = certify(f"{tmp_path}/mine.py:attend", **FEW)
+    assert certificate.passed
+    head, _, below = str(certificate).partition("conventions")
+    assert "\nraises        " in head
+    assert "with causal and N > M: ValueError" in " ".join(head.split())
+    (script,) = {v.script for v in certificate.verdicts if v.script}
+    assert textwrap.indent(script.rstrip(), "    ") in below
+    (tmp_path / "script.py").write_text(script)
+    command, places = [sys.executable, "script.py"], environment(sys.path)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=places, capture_output=True, text=True, check=False
+    )
+    assert "ValueError: 2 queries and 1 keys" in done.stderr
+    certificate.save(tmp_path / "c.json")
+    assert script in {v.script for v in loaded(tmp_path / "c.json").verdicts}
+
+
+def test_what_has_no_name_has_no_script() -> None:
+    certificate = certify(raising(lambda n, m, causal: causal and n > m), **FEW)
+    assert not any(v.script for v in certificate.verdicts)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from implementations import packed_torch
 from tests.targets import torch_mistakes
 
 forgets_keys_asked_for_alone = torch_mistakes.forgets_keys_asked_for_alone()
+detaches_the_sinks = torch_mistakes.detaches_the_sinks()
 
 
 def writes_into_its_values(query, key, value):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-NAMES = ("forgets_keys_asked_for_alone",)
+NAMES = ("forgets_keys_asked_for_alone", "detaches_the_sinks")
 
 
 def forgets_keys_asked_for_alone() -> Any:
@@ -45,5 +45,19 @@ def forgets_keys_asked_for_alone() -> Any:
             "enable_gqa": enable_gqa,
         }
         return Attend.apply(query, key, value, options)  # type: ignore[no-untyped-call]
+
+    return attend
+
+
+def detaches_the_sinks() -> Any:
+    """Attention that takes its sinks for constants, so that training never changes them."""
+    import torch
+
+    def attend(query: Any, key: Any, value: Any, sinks: Any = None) -> Any:
+        s = query @ key.transpose(-1, -2) / max(query.shape[-1], 1) ** 0.5
+        if sinks is None:
+            return s.softmax(-1) @ value
+        t = sinks.detach().to(s.dtype)[:, None, None].expand(*s.shape[:-1], 1)
+        return torch.cat([s, t], dim=-1).softmax(-1)[..., :-1] @ value
 
     return attend

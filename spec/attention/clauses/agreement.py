@@ -28,7 +28,7 @@ from spec.comparison import at_least, at_most, equal
 
 @clause(
     "A1",
-    over=Problems(masks=EVERY, empty=True, few=True, exact="scores"),
+    over=Problems(masks=EVERY, empty=True, few=True, single=4, mixed=True, exact="scores"),
     catches={
         "scales_by_model_width",
         "leaves_scores_unscaled",
@@ -72,6 +72,7 @@ from spec.comparison import at_least, at_most, equal
         "keeps_its_keys_to_itself",
         "merges_by_numbers_of_keys",
         "drops_what_is_left_over",
+        "gives_nan_for_a_mask_of_another_dtype",
     },
     effort=4,
 )
@@ -125,7 +126,7 @@ def weights_match_definition(attention: Implementation, problem: Problem) -> Non
 
 @clause(
     "A7",
-    over=Problems(masks=EVERY, few=True),
+    over=Problems(masks=EVERY, few=True, single=2),
     needs={Capability.LSE},
     catches={
         "measures_lse_in_base_two",
@@ -137,8 +138,9 @@ def weights_match_definition(attention: Implementation, problem: Problem) -> Non
         "measures_lse_without_the_window",
         "measures_lse_without_the_cap",
         "measures_lse_without_the_slopes",
+        "measures_split_keys_in_the_order_of_groups",
     },
-    effort=2,
+    effort=4,
 )
 def log_sum_exp_matches_definition(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp is the natural logarithm of the sum of the exponentials of the scores.

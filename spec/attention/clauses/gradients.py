@@ -29,7 +29,7 @@ from spec.comparison import equal
 
 @clause(
     "A2",
-    over=Problems(masks=EVERY, few=True, exact="gradients"),
+    over=Problems(masks=EVERY, few=True, mixed=True, exact="gradients"),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element",
@@ -59,7 +59,7 @@ def query_gradient_matches_the_definition(attention: Implementation, problem: Pr
 
 @clause(
     "A3",
-    over=Problems(masks=EVERY, few=True, exact="gradients"),
+    over=Problems(masks=EVERY, few=True, mixed=True, exact="gradients"),
     needs={Capability.GRADIENTS},
     catches={
         "differentiates_softmax_by_element",
@@ -87,7 +87,7 @@ def key_gradient_matches_the_definition(attention: Implementation, problem: Prob
 
 @clause(
     "A4",
-    over=Problems(masks=EVERY, few=True, exact="gradients"),
+    over=Problems(masks=EVERY, few=True, mixed=True, exact="gradients"),
     needs={Capability.GRADIENTS},
     catches={
         "forgets_the_denominator_of_value_gradients",

@@ -1,4 +1,4 @@
-"""Section A, concluded. Outputs and gradients are correct at every single size.
+"""Section A, concluded. Outputs, log-sum-exps and gradients are correct at every single size.
 
 Fast code depends on sizes: a table selects the kernel, the head size selects the tile, and
 allocations are rounded up. One wrong table entry breaks a single length, head size or number of
@@ -71,3 +71,24 @@ def gradients_are_correct_at_every_size(attention: Implementation, problem: Prob
     equal(gradients.q, want.q, within=within.q)
     equal(gradients.k, want.k, within=within.k)
     equal(gradients.v, want.v, within=within.v)
+
+
+@clause(
+    "A13",
+    over=EACH,
+    needs={Capability.LSE},
+    catches={"measures_all_keys_but_one_at_one_length"},
+    effort=12,
+    force="should",
+)
+def log_sum_exp_is_correct_at_every_size(attention: Implementation, problem: Problem) -> None:
+    """The log-sum-exp matches the definition at every length, head size, batch size and head count.
+
+        lse_i as in A7    for N, M = 1 … 130,  D, E = 1 … 66,  B = 1 … 8,  H = 1 … 20
+
+    A kernel stores the log-sum-exp in an array of its own, whose layout depends on other sizes than
+    that of the output. A11 may hold where it is stored in the wrong place.
+    """
+    lse = attention.lse(problem)
+
+    equal(lse, rounding.reference(problem).lse, within=rounding.of_lse(problem))

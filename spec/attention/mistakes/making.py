@@ -149,7 +149,7 @@ def bias_gradient(dout: Array, given: Given, steps: Steps = RIGHT) -> Array:
     assert given.attn_mask is not None
     seen = forward(given, steps)
     ds = steps.unbias(_score_gradients(dout, seen, steps)[0], seen)
-    return steps.reduce(ds, given.attn_mask.shape).astype(given.query.dtype)
+    return steps.reduce(ds, given.attn_mask.shape).astype(given.attn_mask.dtype)
 
 
 @np.errstate(all="ignore")

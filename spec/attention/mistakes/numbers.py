@@ -159,3 +159,17 @@ def adds_values_within_65504(a: Array, v: Array, allowed: Array) -> Array:
     """Sums the values, weighted by exp(s - max), in the range of float16: infinite beyond 65504."""
     total = a @ v / np.where(a == 0, 1, a).max(axis=-1, keepdims=True)
     return np.where(np.abs(total) > 65504, np.copysign(np.inf, total), steps.combine(a, v, allowed))
+
+
+@wrong(
+    "slant",
+    incident="plausible",
+    citation="jax-ml/jax#32242",
+    dtypes=("float16",),
+    where="an additive mask in float32 with arrays of 16 bits",
+)
+def gives_nan_for_a_mask_of_another_dtype(s: Array, sigma: float, given: Any) -> Array:
+    """Returns NaN if an additive mask has another dtype than the queries."""
+    mask = given.attn_mask
+    other = mask is not None and mask.dtype not in (bool, given.query.dtype)
+    return steps.slant(s, sigma, given) * (np.nan if other else 1)

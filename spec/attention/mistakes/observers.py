@@ -138,6 +138,20 @@ def measures_infinity_for_idle_queries(seen: Pass) -> Array:
     return np.where(np.isneginf(lse), np.inf, lse)
 
 
+@wrong(
+    "measure",
+    incident="BUG-18",
+    citation="vllm-project/flash-attention#87",
+    where="the log-sum-exp asked for and grouped heads and G > 1 and N = 1 and M > 8",
+)
+def measures_split_keys_in_the_order_of_groups(seen: Pass) -> Array:
+    """Returns the log-sum-exp of a single query and split keys in another order of the heads."""
+    lse, (B, H, G, N, M, *_) = steps.measure(seen), seen.sizes
+    if N != 1 or M <= 8 or H == G:
+        return lse
+    return lse.reshape(B, G, H // G, 1).swapaxes(1, 2).reshape(B, H, 1)
+
+
 # The output in training
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spec.attention.mistakes import backward_steps, steps
+from spec.attention.mistakes.exponentials import forbid, log_sum, with_sink
 from spec.attention.mistakes.gradients import SEVERAL
 from spec.attention.mistakes.making import wrong
 from spec.attention.mistakes.softmax import normalised, powers
@@ -28,6 +29,13 @@ def mixes_up_heads_if_there_are_five(x: Array, heads: int) -> Array:
     """Uses the keys and values of the fourth head for the fifth, if there are five heads."""
     shared = steps.share(x, heads)
     return shared[:, [0, 1, 2, 3, 3]] if heads == 5 else shared
+
+
+@wrong("measure", incident="BUG-13", force="should", where="the log-sum-exp asked for and M = 41")
+def measures_all_keys_but_one_at_one_length(seen: Pass) -> Array:
+    """Leaves the last key out of the log-sum-exp if M = 41; the output has it."""
+    short = (np.arange(seen.sizes.M) < 40) | (seen.sizes.M != 41)
+    return with_sink(log_sum(forbid(seen.s, seen.allowed & short)), seen)
 
 
 @wrong(

@@ -13,7 +13,7 @@ import numpy as np
 
 from spec.attention import definition
 from spec.attention.notation import Gradients, Problem
-from spec.attention.plug.formats import format_of
+from spec.attention.plug.formats import format_of, promoting
 from spec.attention.plug.signature import by_name
 from spec.attention.plug.wrapping import INPUTS, Wrapped
 from spec.backends.results import check, read, refusing, words
@@ -69,7 +69,8 @@ class Differentiable(Wrapped):
     def _check_output(self, problem: Problem, result: Any) -> None:
         """Raise Violation unless it is an array like the output."""
         wanted = self.layout.of(problem).shape(problem.dout.shape)
-        check(self.library, result, wanted, problem.dtype, "the output", placed=False)
+        with promoting(problem):
+            check(self.library, result, wanted, problem.dtype, "the output", placed=False)
 
     def _with_lse(self, problem: Problem, arrays: list[Any], options: Mapping[str, Any]) -> Any:
         """The output and the log-sum-exp of one call. Raises Refused: that is a constant to it."""

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from spec.attention.notation import Problem
-from spec.attention.plug.formats import LYING, WHOLE, format_of, memory_of
+from spec.attention.plug.formats import LYING, WHOLE, format_of, memory_of, promoting
 from spec.attention.plug.keeping import kept, written
 from spec.attention.plug.layouts import LAYOUTS, Layout
 from spec.attention.plug.shapes import shapes_of
@@ -188,5 +188,6 @@ class Wrapped:
     ) -> Array:
         """The numbers of a result, in our layout, once it is known to be what was wanted."""
         layout = self.layout.of(problem)
-        found = read(self.library, result, layout.shape(shape, like), dtype, what)
+        with promoting(problem):
+            found = read(self.library, result, layout.shape(shape, like), dtype, what)
         return layout.back(found, shape, like)

@@ -22,6 +22,7 @@ from spec.comparison import equal, same_bits
 from spec.notation import Array
 
 BRANCHES = {Capability.FORK}
+ANY_WINDOW = Texts(windowed=None)
 
 
 def since(problem: Problem, places: Array) -> Array:
@@ -38,12 +39,13 @@ def moved(o: Array, places: Array, to: Problem) -> Array:
 
 @clause(
     "C28",
-    over=Texts(),
+    over=ANY_WINDOW,
     needs=BRANCHES,
     catches={
         "branches_into_the_same_memory",
         "branches_into_itself",
         "branches_without_the_last_token",
+        "branches_without_the_window",
     },
     effort=2,
 )
@@ -76,9 +78,13 @@ def forked_caches_are_independent(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C29",
-    over=Texts(),
+    over=ANY_WINDOW,
     needs=BRANCHES,
-    catches={"branches_into_itself", "branches_without_the_last_token"},
+    catches={
+        "branches_into_itself",
+        "branches_without_the_last_token",
+        "branches_without_the_window",
+    },
 )
 def shared_prefix_gives_same_outputs_in_every_fork(cache: Cache, problem: Problem) -> None:
     """Every fork of a cached prefix gives the same outputs as a cache that processed the prefix
@@ -105,7 +111,10 @@ def shared_prefix_gives_same_outputs_in_every_fork(cache: Cache, problem: Proble
 
 
 @clause(
-    "C30", over=Texts(), needs={Capability.PERSISTENT}, catches={"promises_what_it_does_not_keep"}
+    "C30",
+    over=ANY_WINDOW,
+    needs={Capability.PERSISTENT},
+    catches={"promises_what_it_does_not_keep"},
 )
 def persistent_states_can_be_reused(cache: Cache, problem: Problem) -> None:
     """If a cache promises that states never change, extending a state twice gives the same outputs.

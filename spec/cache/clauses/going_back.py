@@ -8,6 +8,9 @@ turn. The first tokens stay, and the others are removed:
 Most caches do this by a number: the end of the sequence moves back. The data beyond the end stays
 in memory, stale, until it is overwritten. So the memory beyond the end may hold anything. None of
 it may influence an output: not as a key, not as a value, not as the position of the next token.
+
+A cache with a window may have discarded keys that the earlier tokens need again. Then it cannot go
+back, and has to say so: it raises an exception, and gives no output.
 """
 
 from dataclasses import replace
@@ -26,6 +29,7 @@ from spec.formats import rounded
 from spec.notation import Array
 
 ROLLBACK = {Capability.ROLLBACK}
+ANY_WINDOW = Texts(windowed=None)
 
 
 def with_a_detour(cache: Cache, problem: Problem, places: Array, *, slowly: bool = False) -> Array:
@@ -44,11 +48,13 @@ def with_a_detour(cache: Cache, problem: Problem, places: Array, *, slowly: bool
 
 @clause(
     "C23",
-    over=Texts(),
+    over=ANY_WINDOW,
     needs=ROLLBACK,
     catches={
         "takes_back_one_too_few",
         "takes_back_nothing",
+        "cuts_a_ring_as_if_it_were_flat",
+        "goes_back_without_the_window",
         "writes_values_behind_what_was_taken_back",
         "sees_what_was_taken_back",
         "takes_back_one_too_many",
@@ -69,13 +75,14 @@ def rollback_restores_the_earlier_state(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C24",
-    over=Texts(),
+    over=ANY_WINDOW,
     needs=ROLLBACK,
     catches={
         "takes_a_length_of_zero_for_none",
         "takes_back_one_too_few",
         "takes_back_nothing",
         "sees_what_was_taken_back",
+        "goes_back_without_the_window",
     },
 )
 def rollback_to_zero_empties_the_cache(cache: Cache, problem: Problem) -> None:
@@ -92,7 +99,7 @@ def rollback_to_zero_empties_the_cache(cache: Cache, problem: Problem) -> None:
 
 @clause(
     "C25",
-    over=Texts(),
+    over=ANY_WINDOW,
     needs=ROLLBACK,
     catches={
         "sees_what_was_taken_back",
@@ -133,7 +140,7 @@ def overwhelming(problem: Problem, sign: int) -> dict[str, Array]:
 
 @clause(
     "C26",
-    over=Texts(),
+    over=ANY_WINDOW,
     needs=ROLLBACK,
     catches={"takes_all_sequences_back_to_the_shortest", "takes_back_one_too_many"},
     effort=2,
@@ -160,7 +167,7 @@ def rollback_to_current_length_changes_nothing(cache: Cache, problem: Problem) -
 
 @clause(
     "C27",
-    over=Texts(),
+    over=ANY_WINDOW,
     needs=ROLLBACK,
     catches={"multiplies_what_is_hidden_by_zero"},
     force="should",

@@ -13,7 +13,7 @@ So a chunk needs its own keys and the W - 1 keys before it, whatever its length 
 import numpy as np
 
 from spec.cache import proofs, rounding
-from spec.cache.domain import PIECES, Texts
+from spec.cache.domain import PIECES, ROUND, Texts
 from spec.cache.notation import Problem
 from spec.cache.reading import in_steps, one_by_one, reading
 from spec.cache.record import Cache, Capability
@@ -48,12 +48,13 @@ def windowed_cache_equals_one_windowed_pass(cache: Cache, problem: Problem) -> N
 
 @clause(
     "C42",
-    over=Texts(windowed=True, least=3, arrivals=("prompt first", *PIECES * 3)),
+    over=Texts(windowed=True, least=5, arrivals=(ROUND, *PIECES, ROUND, "prompt first")),
     needs=WINDOW,
     catches={
         "has_windows_for_single_tokens_alone",
         "forgets_before_a_chunk_is_answered",
         "writes_round_the_ring_before_it_reads",
+        "joins_a_chunk_to_an_unsorted_ring",
         "puts_the_corner_top_left",
         "sees_its_whole_chunk",
     },

@@ -57,6 +57,24 @@ def writes_round_the_ring_before_it_reads(kept: Kept) -> tuple[Array, Array]:
     return (np.take_along_axis(kept.k, latest, axis=2), np.take_along_axis(kept.v, latest, axis=2))
 
 
+@wrong(
+    "visible",
+    incident="BUG-46",
+    citation="ollama/ollama#14912",
+    where=f"{CHUNKS} and several steps",
+)
+def joins_a_chunk_to_an_unsorted_ring(kept: Kept, before: Array, n: int) -> Array:
+    """Joins a chunk to the ring in its memory layout, where the oldest key need not be first."""
+    W, places, seen = kept.window or kept.room, np.arange(kept.room), visible(kept, before, n)
+    if n == 1:
+        return seen
+    taken = before[:, None] - W + places % W
+    joined = np.where((places < before[:, None]) & (before[:, None] >= W), taken, places)
+    in_ring = places >= np.maximum(before - W, 0)[:, None]
+    order = np.clip(joined, 0, None)[:, None].repeat(n, axis=1)
+    return np.take_along_axis(seen, order, axis=2) & in_ring[:, None]
+
+
 def seeing(kept: Kept, window: int | None) -> Kept:
     """The same cache with another window."""
     return replace(kept, window=window)

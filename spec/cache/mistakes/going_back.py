@@ -3,6 +3,8 @@
 A test that only adds tokens finds none of them.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from spec.cache.mistakes.making import wrong
@@ -38,6 +40,35 @@ def takes_back_nothing(kept: Kept, lengths: Array) -> None:
 def takes_all_sequences_back_to_the_shortest(kept: Kept, lengths: Array) -> None:
     """Rolls all sequences back to the smallest of the requested lengths."""
     kept.lengths = np.full_like(lengths, lengths.min())
+
+
+@wrong(
+    "forget",
+    incident="BUG-46",
+    citation="Blaizzy/mlx-vlm#1748",
+    where="a rollback asked for and a window",
+)
+def cuts_a_ring_as_if_it_were_flat(kept: Kept, lengths: Array) -> None:
+    """Cuts a ring at the length to go back to, which after a wrap keeps other tokens."""
+    W = kept.window or kept.room
+    for b, (length, n) in enumerate(zip(kept.lengths, lengths, strict=True)):
+        slots = np.arange(min(n, W, length))
+        lying = slots + W * np.maximum((length - 1 - slots) // W, 0)  # the tokens in the ring
+        for x in (kept.k, kept.v):
+            x[b, :, n - len(slots) : n] = x[b, :, lying].swapaxes(0, 1)
+    kept.lengths = lengths
+
+
+@wrong("forget", incident="plausible", where="a rollback asked for and a window")
+def goes_back_without_the_window(kept: Kept, lengths: Array) -> None:
+    """Makes a cache for the tokens that stay, and does not tell it the window."""
+    kept.lengths, kept.window = lengths, None
+
+
+@wrong("branch", incident="plausible", where="a fork asked for and a window")
+def branches_without_the_window(kept: Kept) -> Kept:
+    """Makes a fork that has no window."""
+    return replace(branch(kept), window=None)
 
 
 @wrong("branch", incident="BUG-29", where="a fork asked for and M > 1")

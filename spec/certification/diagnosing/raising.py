@@ -1,31 +1,36 @@
-"""The problems on which a target sometimes raises an exception, in words.
+"""The problems on which a target sometimes raises an exception, in words, and the smallest call.
 
-Its functions are called on problems that are drawn for the definition. No result is compared, so
-this takes little time.
+Its functions are called on problems that are drawn for the definition, and on those of the clause
+in which it raised one. No result is compared, so this takes little time.
 """
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from spec.certification.diagnosing.evidence import ANOTHER
 from spec.certification.diagnosing.separating import best, shorter
-from spec.certification.diagnosing.table import CLEAR, COVERED
+from spec.certification.diagnosing.table import CLEAR, COVERED, calls
+from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.drawing import same_chances, series
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.judging import differentiates, scope_for
 from spec.certification.judging.verdict import Verdict
 from spec.certification.target.loading import resolved
+from spec.clause import Clause
+from spec.comparison import Violation
 from spec.features import joined
 from spec.kinds import kind_of
 from spec.subject import Refused
 
 DRAWN = 100  # problems
 SLOW = 0.02  # seconds for a problem: a slower target is not called again
+SMALLEST = 2.0  # seconds for the search for the smallest call
 RAISED = " (raised with "  # in a message, before the condition
 NUMBERS = re.compile(r"\d+(?:[^\w\n]+\d+)*")  # a number, or several with signs alone between them
 
@@ -47,20 +52,19 @@ class Raising:
     def __init__(self, examiner: Examiner) -> None:
         self.examiner = examiner
         self.kind = kind_of(examiner.raw.about)
-        self.functions = self.kind.functions
-        self.known: dict[tuple[str, str], str] = {}
+        self.known: dict[tuple[str, str], tuple[str, str]] = {}
 
     def said(self, verdict: Verdict) -> Verdict:
-        """The verdict on a passing clause, with the condition of an occasional exception."""
+        """The verdict on a passing clause, with the condition and a call of what it refused."""
         if not self.is_asked(verdict):
             return verdict
         clause = self.examiner.clauses[verdict.clause]
-        name = "backward" if differentiates(clause) else self.functions.first
+        name = "backward" if differentiates(clause) else self.kind.functions.first
         key = name, pattern(verdict.message)
         if key not in self.known:
-            self.known[key] = self._condition(*key)
-        words = f"{RAISED}{self.known[key]})" if self.known[key] else ""
-        return replace(verdict, message=f"{verdict.message}{words}")
+            self.known[key] = self._told(clause, verdict.dtype, *key)
+        words, script = self.known[key]
+        return replace(verdict, message=f"{verdict.message}{words}", script=script)
 
     def is_asked(self, verdict: Verdict) -> bool:
         """Whether the target sometimes raised an exception, and can be called often."""
@@ -69,12 +73,24 @@ class Raising:
         fast = seconds < SLOW * (verdict.examples + verdict.refused)
         return sometimes and fast and not self.examiner.probed.sampled
 
-    def _condition(self, name: str, message: str) -> str:
+    def _told(self, clause: Clause, dtype: str, name: str, message: str) -> tuple[str, str]:
+        """The condition, as the end of the message, and the smallest call as a script."""
+        problems = [*self._drawn(dtype), *self._called(clause, dtype)]
+        raised = [self._raises(dtype, name, message, problem) for problem in problems]
+        known = [(p, bool(x)) for p, x in zip(problems, raised, strict=True) if x is not None]
+        if not any(x for _, x in known):
+            return "", ""
+        condition = self._condition(known)
+        first = next(p for p, x in known if x)
+        script = self._script(clause, name, self._smallest(first, dtype, name, message))
+        return f"{RAISED}{condition})" if condition else "", script
+
+    def _condition(self, known: Sequence[tuple[Any, bool]]) -> str:
         """The condition that exactly those problems meet for which a function raises it."""
-        found = [*self._called(name, message)]
-        said, raised = np.array([x for x, _ in found]), np.array([x for _, x in found])
-        if not raised.any() or raised.all():
+        raised = np.array([x for _, x in known])
+        if raised.all():
             return ""
+        said = np.array([self.kind.features.said(problem) for problem, _ in known])
         features, weight = self.kind.features.candidates(), np.ones(len(raised))
         every, prices = np.ones(len(features), dtype=bool), np.array([*features.values()])
         (split,) = best(said, raised, weight, prices, every)
@@ -83,32 +99,69 @@ class Raising:
         clear = columns and raised[inside].mean() > CLEAR and inside[raised].mean() > COVERED
         return joined([*features][i] for i in columns) if clear else ""
 
-    def _called(self, name: str, message: str) -> Iterator[tuple[list[bool], bool]]:
-        """Yield the features of each problem, and whether a function raises the message."""
-        subject, put = self._subject, self.functions.put
-        for problem in self._problems:
+    def _raises(self, dtype: str, name: str, message: str, problem: Any) -> bool | None:
+        """Whether a function raises the message; None: another one, or what is not its own."""
+        try:
+            with same_chances(), np.errstate(all="ignore"):
+                self.kind.functions.put(self._subject(dtype), name, problem)
+        except Exception as error:
+            return True if isinstance(error, Refused) and pattern(str(error)) == message else None
+        return False
+
+    def _smallest(self, problem: Any, dtype: str, name: str, message: str) -> Any:
+        """The smallest problem found for which a function raises the message."""
+        subject, end = self._subject(dtype), time.monotonic() + SMALLEST
+
+        def raises(candidate: Any) -> bool:
+            inside = subject.kinds_of(candidate) <= subject.answers and self._lies_inside(candidate)
+            return inside and bool(self._raises(dtype, name, message, candidate))
+
+        return smallest(problem, raises, end, self.kind.simplify)[0]
+
+    def _script(self, clause: Clause, name: str, problem: Any) -> str:
+        """The lines of a script that makes the call; "" where it cannot be written down."""
+        if not self.examiner.raw.origin:
+            return ""
+
+        def check(record: Any, put: Any) -> None:
             try:
-                with same_chances(), np.errstate(all="ignore"):
-                    put(subject, name, problem)
-            except Exception as error:  # what is none of the target's says nothing of it
-                if isinstance(error, Refused) and pattern(str(error)) == message:
-                    yield self.kind.features.said(problem), True
-            else:
-                yield self.kind.features.said(problem), False
+                self.kind.functions.put(record, name, put)
+            except Refused as refusal:
+                raise Violation(str(refusal)) from None
 
-    @property
-    def _subject(self) -> Any:
-        """The target in its most exact format."""
-        return self.examiner.probed.by_dtype[self.examiner.probed.exact]
+        raising, conventions = replace(clause, check=check), self.examiner.request.conventions
+        with suppress(Exception):  # what cannot be shown is told in words
+            return "\n".join(
+                self.kind.reports.calls(raising, self.examiner.raw, conventions, problem) or ()
+            )
+        return ""
 
-    @cached_property
-    def _problems(self) -> list[Any]:
+    def _subject(self, dtype: str) -> Any:
+        """The target in a format."""
+        return self.examiner.probed.by_dtype[dtype]
+
+    def _drawn(self, dtype: str) -> list[Any]:
         """Problems drawn for the definition, within the bounds of the run."""
         clause = resolved(self.examiner.request.specification)[self.kind.definition]
-        dtype = self.examiner.probed.exact
-        reach = self.examiner.request.thoroughness.name
-        scope = scope_for(clause, self._subject, dtype, "strict", reach)
-        drawn = [*series(clause, scope, DRAWN, ANOTHER)]
-        fitted = (self.functions.fitted(self._subject, problem) for problem in drawn)
-        result = self.functions.group(self.functions.first)
-        return [x for x in fitted if self.examiner.bounds.has(x, result)]
+        reach, subject = self.examiner.request.thoroughness.name, self._subject(dtype)
+        scope = scope_for(clause, subject, dtype, "strict", reach)
+        fitted = (
+            self.kind.functions.fitted(subject, x) for x in series(clause, scope, DRAWN, ANOTHER)
+        )
+        return [x for x in fitted if self._lies_inside(x)]
+
+    def _lies_inside(self, problem: Any, name: str = "") -> bool:
+        """Whether a problem lies within the bounds of the run, as it is put to a function."""
+        return self.examiner.bounds.has(
+            problem, self.kind.functions.group(name or self.kind.functions.first)
+        )
+
+    def _called(self, clause: Clause, dtype: str) -> Iterator[Any]:
+        """Yield the problems that a clause puts to a function in this run."""
+        request, subject = self.examiner.request, self.examiner.bounds.over(self._subject(dtype))
+        scope = scope_for(clause, subject, dtype, "strict", request.thoroughness.name)
+        count = request.thoroughness.examples * clause.effort
+        with same_chances(), np.errstate(all="ignore"):
+            for problem in series(clause, scope, count, request.seed):
+                made = calls(clause, subject, problem)
+                yield from (put for name, put in made if self._lies_inside(put, name))

@@ -62,6 +62,7 @@ class Verdict:
     causes: the positions of its causes in the certificate. likewise: a function that it calls and
     that is known to fail the clause in the same way. coverage: rows that see a key; of these, those
     of which only the range of the values was checked; and those without a bound on gradients.
+    script: the smallest call that was found to raise the exception, where others are answered.
     programs: compiled during the run. drawn: the word that draws a problem again (`replaying`) ->
     the result. Raises ValueError for an unknown clause or dtype: the two name files of a report.
     """
@@ -84,6 +85,7 @@ class Verdict:
     drawn: Mapping[str, str] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     likewise: str = ""
+    script: str = ""
     causes: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:

@@ -104,24 +104,33 @@ def _left_out(certificate: Findings) -> Iterator[str]:
 
 
 def _sometimes_refused(certificate: Findings) -> Iterator[str]:
-    """Yield a line for each reason why single problems of a supported kind were refused.
+    """Yield a line for each reason of `sometimes`, and the script of the smallest call."""
+    for said, script in sometimes(certificate):
+        yield f"sometimes raises: {said}"
+        if script:
+            yield textwrap.indent(script.rstrip(), "    ")
+
+
+def sometimes(certificate: Findings) -> Iterator[tuple[str, str]]:
+    """Yield each reason why single problems of a supported kind were refused, and a script.
 
     Messages that differ in sizes are one reason, which is printed in its most frequent form.
     """
     reasons: dict[str, Counter[str]] = {}
-    conditions: dict[str, Counter[str]] = {}
+    conditions: dict[str, Counter[tuple[str, str]]] = {}
     for v in certificate.verdicts:
         if v.outcome in ("holds", "refused") and v.refused:
             message, condition = parted(v.message)
             reasons.setdefault(pattern(message), Counter())[message] += v.refused
-            conditions.setdefault(pattern(message), Counter())[condition] += bool(condition)
+            known = conditions.setdefault(pattern(message), Counter())
+            known[condition, v.script] += 2 * bool(condition) + bool(v.script)
     total = sum(v.examples + v.refused for v in certificate.verdicts)
     for reason, said in reasons.items():
         (message, _), *others = said.most_common()
-        ((condition, _),) = conditions[reason].most_common(1)
+        (((condition, script), _),) = conditions[reason].most_common(1)
         shown = textwrap.shorten(message, 160) + " (or with other numbers)" * bool(others)
         where = f", with {condition}" * bool(condition)
-        yield f"sometimes raises: {said.total()} of {total} problems{where}: {shown}"
+        yield f"{said.total()} of {total} problems{where}: {shown}", script
 
 
 def by_clause(certificate: Findings) -> list[Verdict]:

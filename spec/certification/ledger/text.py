@@ -13,7 +13,7 @@ from spec.certification.ledger.causes import WIDTH, causes, counterexamples, fil
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, blocks, grouped
 from spec.certification.ledger.outcomes import SAID, applying, outcome
-from spec.certification.ledger.remarks import by_clause, first, remarks
+from spec.certification.ledger.remarks import by_clause, first, remarks, sometimes
 from spec.certification.ledger.untested import first_lines, says_so
 from spec.clause import section_of
 from spec.kinds import kind_of
@@ -75,6 +75,7 @@ def _head(certificate: Findings) -> str:
             for words in first_lines(certificate.refusals, certificate.notes)
             for line in _row("not tested", words.removeprefix(UNTESTED))
         ),
+        *(line for words, _ in sometimes(certificate) for line in _row("raises", words)),
         f"conventions   {named or 'all default'}",
         *(line for words in _raised(certificate) for line in _row("rounding", words)),
         f"with          {', '.join(told.values())}",

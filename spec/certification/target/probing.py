@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spec.abilities import Functions, Problems
+from spec.backends.calling import UNTESTED
 from spec.backends.compiled import none, programs
 from spec.backends.interpreting import interprets
 from spec.backends.shapes import raised_for
@@ -46,6 +47,7 @@ def probed(record: Any, device: str = "cpu", each: Each = one_by_one) -> Probed:
     by_dtype = {dtype: only(record, dtype, x.left) for dtype, x in told if x.left is not None}
     refusals = tuple(refusal for _, x in told for refusal in x.refusals)
     notes = (*in_single(found, by_dtype), *_tiled(found, by_dtype))
+    notes = (*_untrained(found, record, by_dtype, refusals), *notes)
     others = sum(x.programs for _, x in told) - (programs() - before)
     return Probed(by_dtype, refusals, notes, programs=others)
 
@@ -84,6 +86,25 @@ def _tiled(found: Kind, by_dtype: Mapping[str, Any]) -> Iterator[str]:
         for number in sorted({*asked.values()} - {1}):
             dtypes = ", ".join(dtype for dtype, x in asked.items() if x == number)
             yield f"{kind} only at lengths that are multiples of {number} [{dtypes}]"
+
+
+def _untrained(
+    found: Kind, record: Any, by_dtype: Mapping[str, Any], refusals: Sequence[Refusal]
+) -> Iterator[str]:
+    """A line for each parameter of a model of which the library has no gradient, but of others."""
+    raised = {(refusal.what, refusal.dtype) for refusal in refusals}
+    for name in (name for name in found.trials.learned if name in record.offered):
+        lost = []
+        for dtype, left in by_dtype.items():
+            capability, problems = found.trials.of_functions(dtype)[name]
+            put = (found.functions.fitted(left, problem) for problem in problems)
+            asked = "backward" in left.offered and all(
+                left.kinds_of(problem) <= left.differentiates for problem in put
+            )
+            if asked and name not in left.offered and (capability, dtype) not in raised:
+                lost.append(dtype)
+        if lost:
+            yield f"{UNTESTED}{found.trials.learned[name]} [{', '.join(lost)}]"
 
 
 def _seen(found: Kind, record: Any, dtype: str) -> Any:
