@@ -8,7 +8,6 @@ import numpy as np
 from spec.attention import rounding
 from spec.attention.explaining.likeness import looks_like
 from spec.attention.explaining.pictures import pictures
-from spec.attention.explaining.showing import lines_of_calls
 from spec.attention.features import VOCABULARY
 from spec.attention.known import KNOWN
 from spec.attention.meanings import MEANINGS
@@ -180,7 +179,6 @@ KIND: Kind = Kind(
     similar=lambda _, record, problem, fits: looks_like(KIND, record, problem, fits),
     at_once=at_once,
     arithmetics=arithmetics,
-    calls=lines_of_calls,
     words=words,
     asked=FUNCTIONS,
     coverage=coverage,

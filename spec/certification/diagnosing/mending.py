@@ -108,6 +108,7 @@ class Mending:
             raw = kind.lenses[words](raw)
             if raw is None:
                 return None
+        raw = raw.but(lenses=self.lenses)
         seen: Subject = kind.under(raw, {**examiner.request.conventions, **self.choices})
         return seen
 
