@@ -105,8 +105,8 @@ class Kind:
     trivial: one in which neither rounds.
     similar: the known bugs that explain a failure and fit other problems. at_once: several bugs as
     one record, if possible. arithmetics: a known bug as records that round otherwise, as eager
-    programs do, for example. calls: the lines of a script that shows a failure without this
-    specification.
+    programs do, for example. calls: the lines of a script that shows a failure, where the
+    engine (`explaining.plain`) needs help to write it.
     words: what is special about a problem that a record is tried on. asked: its functions in words.
     coverage: the rows of a problem: tested, capped and silent ones (`spec.attention.rounding`), for
     clauses that count them. program: the function or class behind a record that this project made,

@@ -18,7 +18,7 @@ from spec.backends.library import Library
 from spec.backends.results import Miswritten, WrongArray, WrongDtype
 from spec.backends.texts import CLOSE, PRINT, comparing
 from spec.certification.explaining.again import MOST, Caller
-from spec.certification.explaining.called import tidied
+from spec.certification.explaining.called import Called, tidied
 from spec.certification.explaining.form import of_another_dtype, of_another_shape
 from spec.certification.explaining.parts import Part, part_of, parts, said, with_part
 from spec.certification.explaining.relation import Put
@@ -90,9 +90,9 @@ class Search:
             return left(self.library, self.caller, tape, violation)
         for shown in (self._shown, self._added_up):
             for place, call in enumerate(tape.calls):
-                for part, _ in parts(self.library, call.answer):
+                for part, _ in self._parts(call):
                     lines = shown(tape, place, part, violation)
-                    if lines and self._settled(tape, place, violation):
+                    if lines and self._settled(tape, (place, part), violation):
                         return lines
         return []
 
@@ -185,18 +185,22 @@ class Search:
                 return entry, [np.asarray(x[at]) for x in violation.compared]
         return None
 
-    def _settled(self, tape: Tape, place: int, violation: Violation) -> bool:
-        """Whether the expected value is the same where any other call returns other numbers."""
+    def _settled(self, tape: Tape, shown: tuple[int, Part], violation: Violation) -> bool:
+        """Whether the expected value is the same where any other array is another one."""
         got, want, _ = violation.compared
-        for other, call in enumerate(tape.calls):
-            for part, x in parts(self.library, call.answer) if other != place else ():
+        places = [(i, *each) for i, call in enumerate(tape.calls) for each in self._parts(call)]
+        for place, part, x in places:
+            if (place, part) != shown:
                 right = self.library.get(x)
-                _, seen = self._seen(tape, other, part, right + 1 + np.abs(right))
+                _, seen = self._seen(tape, place, part, right + 1 + np.abs(right))
                 # If another number is compared, it is another comparison.
                 alike = seen is not None and np.array_equal(seen[0], got, equal_nan=True)
                 if seen is None or (alike and not np.array_equal(seen[1], want, equal_nan=True)):
                     return False
         return True
+
+    def _parts(self, call: Called) -> Iterator[tuple[Part, Any]]:
+        return parts(self.library, call.answer)
 
     def _seen(
         self, tape: Tape, place: int, part: Part, numbers: Array
