@@ -142,13 +142,13 @@ class Trials:
 
     kinds: small problems of each kind that may be unsupported, in a dtype. of_many: problems that
     are of many of the supported kinds. of_functions: for each function that may be unsupported even
-    in the basic case, its capability and problems for it. learned: functions that give the gradient of
-    a parameter of a model, each with the note on a target that gives other gradients and not this
-    one. tiles: for a kind of problem that is
-    unsupported at other lengths, the possible divisors of the lengths. beyond: a problem that may
-    be unsupported and shows more of the form of an answer. precise: one of float64 that
-    distinguishes it from float32, then those in which neither rounds. at_large: raises Violation if
-    a record, in a dtype and a rounding model, is wrong on a problem of about so many scores.
+    in the basic case, its capability and problems for it. learned: functions that give the gradient
+    of a parameter of a model, each with the note on a target that gives other gradients and not
+    this one. tiles: for a kind of problem that is unsupported at other lengths, the possible
+    divisors of the lengths. beyond: a problem that may be unsupported and shows more of the form of
+    an answer. precise: one of float64 that distinguishes it from float32, then those in which
+    neither rounds. at_large: raises Violation if a record, in a dtype and a rounding model, is
+    wrong on a problem of about so many scores.
     """
 
     kinds: Callable[[str], Kinds] = nothing
@@ -202,9 +202,9 @@ class Reports:
     """The parts of certificates, scripts and pages that depend on the kind.
 
     coverage: the rows of a problem: tested, capped and silent ones (`spec.attention.rounding`), for
-    clauses that count them. calls: the lines of a script that shows a failure without this
-    specification. hints: what to do about a cause, by the condition of which it consists. pictures:
-    what a page shows of a problem apart from its arrays.
+    clauses that count them. calls: the lines of a script that shows a failure, where the engine
+    (`explaining.plain`) needs help to write it. hints: what to do about a cause, by the condition
+    of which it consists. pictures: what a page shows of a problem apart from its arrays.
     """
 
     coverage: Callable[[Clause, Any, Any], Counted | None] = unknown

@@ -80,6 +80,8 @@ class Subject:
         lengths of a kind of problem.
     palette: for a target that compiles a program per shape, the numbers that stand for the tested
         shapes, by the number of the clause. compiled: how its library compiles it, or "".
+    called: the backend and the layout in which it is called, where these were found by trying.
+    lenses: those of its kind through which it is seen.
 
     Each class of records says what it is about, which function offers which capability, and which
     choices each convention has (default first).
@@ -100,6 +102,8 @@ class Subject:
     multiples: Mapping[str, int] = field(default_factory=dict)
     palette: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     compiled: str = ""
+    called: Mapping[str, str] = field(default_factory=dict)
+    lenses: tuple[str, ...] = ()
 
     about: ClassVar[str]
     offering: ClassVar[Mapping[str, str]] = {}

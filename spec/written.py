@@ -34,14 +34,6 @@ NUMBERS = {
     "torch": "{}.detach().cpu().double().numpy()",
     "jax": "np.asarray({}, dtype=float)",
 }
-COPY = {"numpy": "{}.copy()", "torch": "{}.clone()"}
-SAME = {"numpy": "before.tobytes() == {}.tobytes()", "torch": "torch.equal(before, {})"}
-OVERLAP = {
-    "numpy": "np.may_share_memory({}, {})",
-    "torch": "{}.untyped_storage().data_ptr() == {}.untyped_storage().data_ptr()",
-}
-CLOSE = "np.isclose(got, want, rtol=0, atol=within, equal_nan=True).all()"
-PRINT = 'print(f"got {got.tolist()}\\nwant {want.tolist()}\\nwithin {within.tolist()}")'
 
 
 def arrays(problem: Any) -> dict[str, Array]:
@@ -169,26 +161,6 @@ def array_of(library: str, x: Array, dtype: str, device: str = "cpu") -> str:
     make, module = MADE[library]
     placed = [f"device={device!r}"] if library == "torch" and device != "cpu" else []
     return literal(x, make, [f"dtype={module}.{dtype}", *placed])
-
-
-def changing(library: str, call: str, name: str) -> list[str]:
-    """The end of a script: a call changes the array `name`, which it is given."""
-    return [
-        f"before = {COPY[library].format(name)}",
-        call,
-        f'print(f"{name} before {{before.tolist()}}\\n{name} after {{{name}.tolist()}}")',
-        f"raise SystemExit(not {SAME[library].format(name)})",
-    ]
-
-
-def sharing(library: str, call: str, name: str) -> list[str]:
-    """The end of a script: the result of a call shares memory with the array `name`."""
-    return [
-        f"out = {call}",
-        f"shared = {OVERLAP[library].format('out', name)}",
-        f'print("out and {name} share memory:", shared)',
-        "raise SystemExit(shared)",
-    ]
 
 
 def imported(origin: str, libraries: Sequence[str]) -> list[str]:

@@ -6,7 +6,6 @@ from spec.abilities import WORDS, Causes, Conventions, Counted, Functions, Repor
 from spec.attention import rounding
 from spec.attention.explaining.likeness import arithmetics, at_once, looks_like
 from spec.attention.explaining.pictures import pictures
-from spec.attention.explaining.showing import lines_of_calls
 from spec.attention.features import VOCABULARY
 from spec.attention.known import KNOWN
 from spec.attention.meanings import MEANINGS
@@ -162,5 +161,5 @@ KIND = Kind(
     trials=TRIALS,
     conventions=CONVENTIONS,
     causes=CAUSES,
-    reports=Reports(coverage=coverage, calls=lines_of_calls, hints=HINTS, pictures=pictures),
+    reports=Reports(coverage=coverage, hints=HINTS, pictures=pictures),
 )

@@ -13,6 +13,12 @@ from spec.printable import printable
 from spec.runner.chance import Chance
 from spec.runner.parameters import name_of as name_of
 
+Ask = Callable[[Callable[..., Any]], Any]  # of a function; what its library makes of calling it
+# Who hears of each function that is differentiated: of how, of the function, of its arrays and of
+# the cotangent, which is None where the function is only called as training calls it.
+FOLLOWING: ContextVar[Callable[[Ask, Callable[..., Any], Sequence[Any], Any], Any] | None] = (
+    ContextVar("FOLLOWING", default=None)
+)
 WARNINGS: ContextVar[Literal["ignore", "default"]] = ContextVar("WARNINGS", default="ignore")
 
 
@@ -34,6 +40,7 @@ class Library:
     recorded: function, arrays -> what the function returns while gradients are recorded; None
         where there are none.
     copied, same, overlap: whether a buffer was written to, or is shared.
+    laid: how an array lies in memory; None if it has memory of its own, in order, or is no array.
     chance: its own source of random numbers, and its generators (`sources`).
     compilers: by way (`compiling`), what makes a function, or a class, a compiled one.
     whose: the target, if it has fewer dtypes than the library.
@@ -54,6 +61,7 @@ class Library:
     copied: Callable[[Any], Any]
     same: Callable[[Any, Any], bool]
     overlap: Callable[[Any, Any], bool]
+    laid: Callable[[Any], Laid | None] = lambda _: None
     compilers: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     array: type | None = None
     chance: Any = field(default_factory=Chance)
@@ -82,12 +90,30 @@ class Library:
         a, b = self.get(x), self.get(y)
         return a.shape == b.shape and a.tobytes() == b.tobytes()
 
+    def tidied(self, x: Any) -> Any:
+        """A copy of an array in memory of its own, in order."""
+        dtype = self.dtype_of(x) or ""
+        whole = dtype == "bool" or dtype.startswith("int")
+        return self.placed(self.get(x).astype(dtype if whole else float), dtype)[1]
+
     def gradients(
         self, function: Callable[..., Any], arrays: Sequence[Any], dout: Any
     ) -> Sequence[Any]:
         """The result of `differentiate`, for a library that differentiates."""
-        assert self.differentiate is not None
-        return self.differentiate(function, arrays, dout)
+        ask = self.differentiate
+        assert ask is not None
+        return _followed(lambda f: ask(f, arrays, dout), function, arrays, dout)
+
+    def training(self, function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+        """The result of `recorded`, for a library that differentiates."""
+        ask = self.recorded
+        assert ask is not None
+        return _followed(lambda f: ask(f, arrays), function, arrays, None)
+
+
+def _followed(ask: Ask, function: Callable[..., Any], arrays: Sequence[Any], dout: Any) -> Any:
+    follow = FOLLOWING.get()
+    return ask(function) if follow is None else follow(ask, function, arrays, dout)
 
 
 class Elsewhere:

@@ -48,6 +48,22 @@ def laid_out(x: Array, memory: Memory) -> Laid:
             return _expanded(x)
 
 
+def buffer_of(x: Array) -> Array:
+    """The array whose memory a view lies in."""
+    while isinstance(x.base, np.ndarray):
+        x = x.base
+    return x
+
+
+def laid_alike(x: Array) -> Array:
+    """A copy of an array that lies in a copy of its memory as it does."""
+    whole = buffer_of(x)
+    if whole.size == x.size and x.flags.c_contiguous:
+        return x.copy()
+    place = x.ctypes.data - whole.ctypes.data
+    return np.ndarray(x.shape, x.dtype, whole.copy().data, place, x.strides)
+
+
 def view_of(buffer: Array, laid: Laid) -> Array:
     """The view of `buffer`, which is that of `laid` in any dtype, that holds the numbers."""
     view: Array = strided(buffer, vars(laid))

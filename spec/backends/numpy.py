@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from spec.backends.library import Library, Unsuitable
-from spec.backends.memory import KEPT, Laid, view_of
+from spec.backends.memory import KEPT, Laid, buffer_of, view_of
 from spec.notation import Array
 from spec.runner.memory import FLOATS
 
@@ -31,6 +31,7 @@ def library(device: str) -> Library:
         copied=np.copy,
         same=lambda x, y: x.tobytes() == y.tobytes(),
         overlap=np.may_share_memory,
+        laid=laid,
         array=np.ndarray,
     )
 
@@ -41,6 +42,18 @@ def put(laid: Laid, dtype: str) -> tuple[Array, Array]:
     if buffer.dtype not in KEPT:
         buffer = buffer.astype(dtype, copy=False)
     return buffer, view_of(buffer, laid)
+
+
+def laid(x: Array) -> Laid | None:
+    """How an array lies in the memory of the array that it is a view of; None if that is whole."""
+    if type(x) is not np.ndarray:
+        return None
+    whole = buffer_of(x)
+    if whole.dtype != x.dtype or (whole.size == x.size and x.flags.c_contiguous):
+        return None
+    steps = tuple(step // x.itemsize for step in x.strides)
+    offset = (x.ctypes.data - whole.ctypes.data) // x.itemsize
+    return Laid(whole.reshape(-1), x.shape, steps, offset)
 
 
 @cache

@@ -12,14 +12,20 @@ from typing import Any
 import numpy as np
 
 from spec.backends.library import Library, first_line
-from spec.comparison import Violation
+from spec.comparison import Place, Violation, in_digits
 from spec.notation import Array, Call
 from spec.runner.errors import lost
 from spec.subject import DeviceLost, Over, Raised, Refused
 
 
 class WrongArray(Violation):
-    """A result that is no array of the library, or one of the wrong shape."""
+    """A result that is no array of the library, or one of the wrong shape: got and want."""
+
+    def __init__(
+        self, message: str, got: tuple[int, ...] | None = None, want: tuple[int, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.got, self.want = got, want
 
 
 class WrongDtype(Violation):
@@ -28,6 +34,22 @@ class WrongDtype(Violation):
     def __init__(self, message: str, got: str = "", want: str = "") -> None:
         super().__init__(message)
         self.got, self.want = got, want
+
+
+class Miswritten(Violation):
+    """An array of the caller that holds something else after a call than it should."""
+
+    def __init__(self, what: str, got: Array, want: Array) -> None:
+        index = tuple(map(int, np.argwhere(~same(got, want))[0]))
+        place = Place(index, float(got[index]), float(want[index]), 0.0)
+        there = "got {}, want {}".format(*in_digits(place.got, place.want, fewest=6))
+        told = f"{what} is written wrongly at {index}: {there}"
+        super().__init__(told, place, (got, want, np.zeros_like(got)))
+
+
+def same(got: Array, want: Array) -> Array:
+    """Which numbers are equal; NaN equals NaN."""
+    return np.asarray((got == want) | (np.isnan(got) & np.isnan(want)))
 
 
 @contextmanager
@@ -62,8 +84,8 @@ def check(
     got = library.dtype_of(result)
     if got is None:
         raise WrongArray(f"{what} is {words(result)}, want {_wanted(library, result)}")
-    if tuple(result.shape) != shape:
-        raise WrongArray(f"{what} has the wrong shape: got {tuple(result.shape)}, want {shape}")
+    if (found := tuple(result.shape)) != shape:
+        raise WrongArray(f"{what} has the wrong shape: got {found}, want {shape}", found, shape)
     if dtype == "float64" and got == "float32":
         raise WrongDtype("float64 is computed in float32", got, dtype)
     if dtype is not None and got != dtype:

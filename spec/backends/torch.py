@@ -48,6 +48,7 @@ def library(device: str) -> Library:
         same=same,
         overlap=arrays.overlap,
         compilers={way: partial(compiled, arrays, way=way) for way in arrays.ways},
+        laid=laid,
         array=torch.Tensor,
         chance=arrays,
     )
@@ -66,6 +67,17 @@ def get(x: Any) -> Array:
     """The numbers of a tensor, in memory of their own."""
     # As a tensor does it: one may carry an attribute that is called `detach`.
     return np.array(torch.Tensor.detach(x).to("cpu", torch.float64).numpy())
+
+
+def laid(x: Any) -> Laid | None:
+    """How a tensor lies in its storage; None if it is all of that, in order."""
+    if type(x) is not torch.Tensor:
+        return None
+    size = x.untyped_storage().nbytes() // x.element_size()
+    if size == x.numel() and x.is_contiguous():
+        return None
+    buffer = get(x.detach().as_strided((size,), (1,), 0))
+    return Laid(buffer, tuple(x.shape), x.stride(), int(x.storage_offset()))
 
 
 def differentiate(

@@ -21,12 +21,14 @@ INNER, OUTPUT = "inner.", "output."  # the names of a layer whose output is proj
 
 
 def writable(wrapped: WrappedLayer, origin: str) -> bool:
-    """Whether a script can build the layer: from its class, or as a file describes one of torch."""
+    """Whether a script can build the layer of torch: from its class, or as a file describes it."""
     told = wrapped.told
+    if wrapped.library.name != "torch":
+        return False
     if told == Description() and wrapped.instance is None:
         return True
     made = [*([told.make] if told.make else []), *told.given.values()]
-    if wrapped.library.name != "torch" or not all(isinstance(x, Expression) for x in made):
+    if not all(isinstance(x, Expression) for x in made):
         return False
     place, _, name = origin.rpartition(":")
     others = {x for x in names(told) if x != name and not _is_library(place, x)}
@@ -61,7 +63,7 @@ class Making:
         place, _, name = self.origin.rpartition(":")
         found = dict.fromkeys(names(self.wrapped.told))
         others = [x for x in found if x != name and not _is_library(place, x)]
-        lines = imported(self.origin, IMPORTS[self.wrapped.library.name])
+        lines = imported(self.origin, IMPORTS["torch"])
         copies = ["import copy"] if self.wrapped.instance is not None else []
         more = "".join(f", {x}" for x in others)
         return [*copies, *(f"{x}{more}" if x.startswith("from ") else x for x in lines)]
@@ -69,13 +71,12 @@ class Making:
     def lines(self, compiled: str) -> list[str]:
         """The lines that build it and load its parameters. compiled: in which way, if it is."""
         p, told = self.problem, self.wrapped.told
-        training = [f"layer.train({p.training})"] if hasattr(self.wrapped.build, "train") else []
         return [
             *self._sizes(),
-            f"layer = {self._built()}{self._placed()}",
+            f"layer = {self._built()}.to(torch.{p.dtype})",
             *self._loaded(),
             *([] if told.complete else self._projecting()),
-            *training,
+            f"layer.train({p.training})",
             *[f"layer.compile(dynamic={compiled == 'dynamic'})"] * bool(compiled),
         ]
 
@@ -99,10 +100,6 @@ class Making:
         options = constructed(p, wrapped.options)
         return f"{name}({p.A}, {p.H}{''.join(f', {x}={y}' for x, y in options.items())})"
 
-    def _placed(self) -> str:
-        of_torch = self.wrapped.library.name == "torch"
-        return f".to(torch.{self.problem.dtype})" if of_torch else ""
-
     def _loaded(self) -> list[str]:
         """The line that loads its parameters; what else it saves stays as it was made."""
         there = state_of(self.problem.parameters)
@@ -121,7 +118,7 @@ class Making:
         there = self.wrapped.loaded(p)
         there = {x.removeprefix(OUTPUT): y for x, y in there.items() if x.startswith(OUTPUT)}
         return [
-            f"project = torch.nn.Linear({p.A}, {p.A}, bias={'bias' in there}){self._placed()}",
+            f"project = torch.nn.Linear({p.A}, {p.A}, bias={'bias' in there}).to(torch.{p.dtype})",
             f"project.load_state_dict({{{self._written(there)}}})",
         ]
 
@@ -136,4 +133,4 @@ class Making:
         return ", ".join(f"{name!r}: {self._array(x)}" for name, x in state.items())
 
     def _array(self, x: Array) -> str:
-        return array_of(self.wrapped.library.name, x, self.problem.dtype)
+        return array_of("torch", x, self.problem.dtype)

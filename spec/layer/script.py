@@ -1,10 +1,11 @@
-"""A failure of a layer as the lines of a script: built, loaded, called, and held to numbers.
+"""A failure of a layer of torch as the lines of a script: built, loaded, called, and compared.
 
-Of the calls that a clause makes, the first whose answer departs from the definition is shown.
-A layer of NumPy or torch is called as its user calls it.
+Of the calls that a clause makes, the first whose answer departs from the definition is shown. The
+script of another layer is that of any object. But torch calls a layer in ways of its own, and asks
+others for its gradients; and one with a description is built as that says.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -13,8 +14,9 @@ import numpy as np
 
 from spec.backends.calling import behind
 from spec.backends.results import WrongDtype
+from spec.backends.texts import comparing
 from spec.clause import Clause
-from spec.comparison import close
+from spec.comparison import Violation, close
 from spec.layer import moves
 from spec.layer.making import Making, writable
 from spec.layer.notation import INPUTS, LayerProblem
@@ -26,12 +28,12 @@ from spec.layer.record import Layer
 from spec.layer.rounding import Budgets
 from spec.layer.state import state_of
 from spec.notation import Array
-from spec.trial import broken
-from spec.written import NUMBERS, array_of, literal
+from spec.subject import Refused
+from spec.trial import asked
+from spec.written import NUMBERS, array_of
 
 IDLE = ("fully-masked", "fully-masked-bias")
 WORDS = {"forward": "y", "weights": "weights"}  # what a script calls an answer
-DTYPE = "str({}.dtype)"
 Said = tuple[str, Array, Array, Array]  # of an array of an answer: its name, got, want, within
 
 
@@ -49,44 +51,23 @@ def calls(
     wrapped = replace(wrapped, true_attends=chosen["mask-means"] == "attend")
     record, always = under(raw, conventions), chosen["causality"] == "always"
     settled = all(chosen[name] == raw.defaults[name] for name in IDLE)
-    for name, put, answer in _recorded(clause, record, problem):
+    for asked_for, put, rest in asked(clause, record, problem):
         if not settled and moves.idle(put).any():
             continue  # what its rows should be is not what the definition says
-        called = put.but(causal=False) if always else put
-        if isinstance(answer, WrongDtype):
-            return Script(raw, wrapped, called, DTYPE).showing_the_dtype(WORDS[name], answer)
+        # In a sequence, each call may be right by itself: a script makes one.
+        name = "forward" if asked_for == "sequence" else asked_for
+        written = Script(raw, wrapped, put.but(causal=False) if always else put)
+        try:
+            answer = getattr(record, name)(put, *rest)
+        except WrongDtype as error:
+            return written.showing_the_dtype(WORDS[name], error) if name in WORDS else []
+        except (Violation, Refused):
+            continue
         for what, got, want, within in _said(wrapped, name, put, answer):
-            if got.shape == want.shape and not close(got, want, within):
-                written = Script(raw, wrapped, called).showing(what, want, within)
-                if written:
-                    return written
+            wrong = got.shape == want.shape and not close(got, want, within)
+            if lines := written.showing(what, want, within) if wrong else []:
+                return lines
     return []
-
-
-def _recorded(
-    clause: Clause, record: Layer, problem: LayerProblem
-) -> list[tuple[str, LayerProblem, Any]]:
-    """Each call that the clause makes of the layer, in order, with its answer."""
-    made: list[tuple[str, LayerProblem, Any]] = []
-
-    def watched(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def asked(put: Any, *rest: Any) -> Any:
-            try:
-                answer = function(put, *rest)
-            except WrongDtype as error:
-                if name in WORDS:
-                    made.append((name, put, error))
-                raise
-            if name == "sequence":  # by itself, each may be right: a script makes one call
-                made.extend(("forward", p, record.forward(p)) for p in put)
-            else:
-                made.append((name, put, answer))
-            return answer
-
-        return asked
-
-    broken(clause, record.through(watched), problem)
-    return made
 
 
 def _said(wrapped: WrappedLayer, name: str, problem: LayerProblem, answer: Any) -> Iterator[Said]:
@@ -107,22 +88,15 @@ def _said(wrapped: WrappedLayer, name: str, problem: LayerProblem, answer: Any) 
 
 
 class Script:
-    """One call of one layer, as text.
+    """One call of one layer, as text."""
 
-    shown: what is looked at of an array; by default its numbers.
-    """
-
-    def __init__(
-        self, raw: Layer, wrapped: WrappedLayer, problem: LayerProblem, shown: str = ""
-    ) -> None:
+    def __init__(self, raw: Layer, wrapped: WrappedLayer, problem: LayerProblem) -> None:
         self.raw, self.wrapped, self.problem = raw, wrapped, problem
-        self.library = wrapped.library.name
-        self.shown = shown or NUMBERS[self.library]
         self.making = Making(wrapped, raw.origin, problem)
 
     def showing(self, what: str, want: Array, within: Array) -> list[str]:
         """The script that holds one array of an answer to what it should be."""
-        if what not in ("y", "weights") and self.library == "torch" and self._renamed(what):
+        if what not in ("y", "weights") and self._renamed(what):
             return []
         if what == "weights" and not self.wrapped.told.complete:
             return []
@@ -131,29 +105,27 @@ class Script:
         if unbatched:
             want, within = want[0], within[0]
         within = np.where(np.isfinite(within), within, np.inf)
+        *lines, value = self._called(what)
         return [
             *self.making.imports(),
             *self.making.lines(self.raw.compiled),
-            *self._called(what),
-            f"want = {literal(want)}",
-            f"within = {literal(np.broadcast_to(within, want.shape))}",
-            'print(f"got {got.tolist()}\\nwant {want.tolist()}\\nwithin {within.tolist()}")',
-            "raise SystemExit(not (abs(got - want) <= within).all())",
-            "",
+            *lines,
+            *comparing(NUMBERS["torch"].format(value), want, np.broadcast_to(within, want.shape)),
         ]
 
     def showing_the_dtype(self, what: str, answer: WrongDtype) -> list[str]:
         """The script that holds the dtype of an answer to the one that was wanted."""
         if what == "weights" and not self.wrapped.told.complete:
             return []
+        *lines, value = self._called(what)
         return [
             *self.making.imports(),
             *self.making.lines(self.raw.compiled),
-            *self._called(what),
-            f"want = {'torch.' * (self.library == 'torch') + answer.want!r}",
+            *lines,
+            f"got = str({value}.dtype)",
+            f"want = {f'torch.{answer.want}'!r}",
             'print(f"got {got}\\nwant {want}")',
             "raise SystemExit(got != want)",
-            "",
         ]
 
     def _renamed(self, what: str) -> bool:
@@ -163,7 +135,7 @@ class Script:
         return what not in dict(self.wrapped.made(self.problem).named_parameters())
 
     def _called(self, what: str) -> list[str]:
-        """The call, and what is looked at in its answer, as `got`."""
+        """The lines of the call, and what is looked at in its answer."""
         p, told = self.problem, self.wrapped.told
         inputs = p.given[: told.inputs]
         lines = [f"{name} = {self._array(self._given(name))}" for name in p.distinct]
@@ -172,9 +144,9 @@ class Script:
         words = "".join(f", {name}={x}" for name, x in self._options().items())
         if what not in ("y", "weights"):
             lines.append(f"dout = {self._array(self._given('dout'))}")
-        if what in INPUTS and self.library == "torch":
+        if what in INPUTS:
             lines.append(f"{what}.requires_grad_()")
-        if self.library == "torch" and what in ("y", "weights") and not p.training:
+        if what in ("y", "weights") and not p.training:
             lines.append("torch.set_grad_enabled(False)")
         return [*lines, f"out = layer({', '.join(inputs)}{words})", *self._looked_at(what)]
 
@@ -190,30 +162,19 @@ class Script:
         return found
 
     def _looked_at(self, what: str) -> list[str]:
-        """What the call answered, or its gradient by an input or a parameter, as `got`."""
-        y = "out[0] if isinstance(out, tuple) else out"
-        y = y if self.wrapped.told.complete else f"project({y})"
+        """What the call answered, or its gradient by an input or a parameter."""
         if what == "weights":
-            return [self._numbers("out[1]")]
+            return ["out[1]"]
+        y = "out[0] if isinstance(out, tuple) else out"
+        y = f"out = {y if self.wrapped.told.complete else f'project({y})'}"
         if what == "y":
-            return [f"out = {y}", self._numbers("out")]
-        if self.library == "torch":
-            by = what if what in INPUTS else self.making.parameter(what)
-            gradients = f"torch.autograd.grad(out, {by}, dout, materialize_grads=True)"
-            return [f"out = {y}", self._numbers(f"{gradients}[0]")]
-        found = "dquery, dkey, dvalue, named = layer.backward(dout)"
-        if what not in INPUTS:
-            return [found, self._numbers(f"named[{what!r}]")]
-        ways = zip(INPUTS, self.problem.given, strict=True)
-        return [found, self._numbers(" + ".join(f"d{x}" for x, given in ways if given == what))]
-
-    def _numbers(self, value: str) -> str:
-        """What is compared of an array: its dtype, or its numbers as NumPy has them in float64."""
-        return f"got = {self.shown.format(value)}"
+            return [y, "out"]
+        by = what if what in INPUTS else self.making.parameter(what)
+        return [y, f"torch.autograd.grad(out, {by}, dout, materialize_grads=True)[0]"]
 
     def _given(self, name: str) -> Array:
         x: Array = getattr(self.problem, name)
         return x if self.problem.batched else x[0]
 
     def _array(self, x: Array) -> str:
-        return array_of(self.library, x, "bool" if x.dtype == bool else self.problem.dtype)
+        return array_of("torch", x, "bool" if x.dtype == bool else self.problem.dtype)

@@ -190,7 +190,7 @@ def test_a_script_makes_the_very_call() -> None:
     target = "spec.attention.mistakes.paged:multiplies_what_lies_behind_by_zero"
     script = script_of("A1", target, "float32")
     assert "np.nan" in script
-    assert "cache_seqlens=cache_seqlens" in script
+    assert "(q, k_cache, v_cache, cache_seqlens)" in script
     assert script_here(script).returncode is True
 
 

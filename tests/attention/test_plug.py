@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from spec.attention import definition
-from spec.attention.explaining.source import Source
 from spec.attention.options import Capability
 from spec.attention.plug import implementation
 from spec.attention.plug.trials import core
@@ -233,10 +232,6 @@ def test_jax_by_vjp():
 
 def test_a_library_that_scripts_do_not_know_is_judged_without_them():
     """Nothing but the library itself has to be written for a new one."""
-    record = implementation(targets.elementwise, backend="numpy")
-    call = record.forward.__self__
-    assert Source.of(record) is not None
     other = replace(library("numpy"), name="other", dtypes=("float64",))
-    assert Source.of(record.but(forward=replace(call, library=other).forward)) is None
     with pytest.raises(Unsuitable, match="the other backend has no float32"):
         known(("float64", "float32"), other)

@@ -136,7 +136,7 @@ def test_a_number_of_keys_is_refused_where_it_does_not_say_what_is_asked(window:
 @pytest.mark.parametrize(
     ("name", "right", "call"),
     [
-        ("lse_of_another_scale", "right_with_lse", r"return_lse=True, softmax_scale=\S+\)\[1\]"),
+        ("lse_of_another_scale", "right_with_lse", r"softmax_scale=\S+, return_lse=True\)\[1\]"),
         ("residual_of_heads", "right_with_residual", r"return_residual=True\)\[1\]"),
     ],
 )

@@ -14,13 +14,14 @@ from spec import CLAUSES
 from spec.attention.plug import implementation
 from spec.attention.plug.trials import square
 from spec.backends.numpy import library
+from spec.backends.texts import CLOSE
+from spec.certification.explaining.called import Called
 from spec.certification.explaining.looping import as_list, as_loops
 from spec.certification.explaining.script import script
-from spec.certification.explaining.tape import Called
 from spec.certification.explaining.writer import Writer
 from spec.certification.settings import Request
 from spec.notation import Array
-from spec.written import CLOSE, array_of, literal
+from spec.written import array_of, literal
 
 
 def near(got: float, want: float, within: float) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 
 from spec.attention import texts
 from spec.attention.notation import Problem
-from spec.comparison import Violation
+from spec.comparison import Place, Violation
 from spec.notation import Array
 
 Shape = tuple[int, ...]
@@ -36,16 +36,14 @@ CHOICES: Mapping[str, str] = {"causal": "bottom-right", "positions": "in-sequenc
 
 
 class Uncleared(Violation):
-    """Rows of no text are not zero in an array that a function returned.
+    """Rows of no text are not zero in an array that a function returned."""
 
-    like: the input that it is shaped like. before: how many rows of texts there are.
-    """
-
-    def __init__(self, like: str, before: int, behind: Array) -> None:
-        place = tuple(int(i) for i in np.argwhere(behind)[0])
-        got = f"got {float(behind[place]):.9g} behind the last text"
-        super().__init__(f"rows of no text are not zero: {got}, at {place}")
-        self.like, self.before = like, before
+    def __init__(self, behind: Array) -> None:
+        index = tuple(int(i) for i in np.argwhere(behind)[0])
+        place, zeros = Place(index, float(behind[index]), 0.0, 0.0), np.zeros_like(behind)
+        got = f"got {place.got:.9g} behind the last text"
+        told = f"rows of no text are not zero: {got}, at {index}"
+        super().__init__(told, place, (behind, zeros, zeros))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,17 +84,9 @@ class Packing:
         own = self._of(like)
         behind = x[len(own) :]
         if like and not self.untouched and behind.any():
-            raise Uncleared(like, len(own), behind)
+            raise Uncleared(behind)
         rows[own] = (x if like else x.swapaxes(0, 1))[: len(own)]
         return rows.reshape(B, length, heads, *width).swapaxes(1, 2)
-
-    def unpacked(self, text: str, like: str = "q") -> str:
-        """The source of an array as we have it, from that of one of the function, in NumPy."""
-        tokens, length = self._of(like), self.lengths["k" if like in ("k", "v") else "q"]
-        rows = np.argsort(tokens).reshape(length).tolist()
-        if like:
-            return f"{text}[{rows}].swapaxes(1, 2)"
-        return f"{text}[:, {rows}].swapaxes(0, 1)"
 
     def _of(self, like: str) -> Array:
         """The tokens of keys for what is shaped like these, else those of queries."""

@@ -107,12 +107,6 @@ class Paging:
         rows = x if self.swapped and like else x.swapaxes(1, 2)
         return rows[self.rows].swapaxes(1, 2).reshape(ours)
 
-    def unpacked(self, text: str, like: str = "q") -> str:
-        """The source of an answer as we have it, from that of the function's, in NumPy."""
-        rows = text if self.swapped and like else f"{text}.swapaxes(1, 2)"
-        sequence, row = (x.tolist() for x in self.rows)
-        return f"{rows}[{sequence}, {row}].swapaxes(1, 2)"
-
 
 @lru_cache(maxsize=1)
 def paged(problem: Problem, pages: Pages) -> Paging:

@@ -43,10 +43,6 @@ class Serving:
         """An answer for each query as we have it. Raises Uncleared: rows of no text are not 0."""
         return self.queries.back(x, ours, like)
 
-    def unpacked(self, text: str, like: str = "q") -> str:
-        """The source of an answer as we have it, from that of the function's, in NumPy."""
-        return self.queries.unpacked(text, like)
-
     def _side(self, like: str) -> Packing | Paging:
         return self.keys if like in ("k", "v") else self.queries
 

@@ -41,7 +41,6 @@ class Wrapped:
 
     def training(self, problem: Problem) -> Array:
         """The output (B, H, N, E), computed while gradients are recorded."""
-        assert self.library.recorded is not None
         with self.library.quiet(problem.dtype):
             arrays, options = self._arrays(problem), self._options(problem)
 
@@ -49,7 +48,7 @@ class Wrapped:
                 return self._call(problem, [*inputs], options)
 
             with refusing():
-                result = self.library.recorded(run, arrays)
+                result = self.library.training(run, arrays)
             return self._read(problem, result, problem.dout.shape, problem.dtype, "the output")
 
     def watched(self, problem: Problem) -> Call:

@@ -108,6 +108,7 @@ class Mending:
             raw = kind.causes.lenses[words](raw)
             if raw is None:
                 return None
+        raw = raw.but(lenses=self.lenses)
         choices = {**examiner.request.conventions, **self.choices}
         seen: Subject = kind.conventions.under(raw, choices)
         return seen

@@ -16,6 +16,7 @@ import numpy as np
 from spec.certification.diagnosing.evidence import ANOTHER
 from spec.certification.diagnosing.separating import best, shorter
 from spec.certification.diagnosing.table import CLEAR, COVERED, calls
+from spec.certification.explaining.plain import plain
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.drawing import same_chances, series
 from spec.certification.judging.examiner import Examiner
@@ -52,6 +53,7 @@ class Raising:
     def __init__(self, examiner: Examiner) -> None:
         self.examiner = examiner
         self.kind = kind_of(examiner.raw.about)
+        self.functions = self.kind.functions
         self.known: dict[tuple[str, str], tuple[str, str]] = {}
 
     def said(self, verdict: Verdict) -> Verdict:
@@ -59,7 +61,7 @@ class Raising:
         if not self.is_asked(verdict):
             return verdict
         clause = self.examiner.clauses[verdict.clause]
-        name = "backward" if differentiates(clause) else self.kind.functions.first
+        name = "backward" if differentiates(clause) else self.functions.first
         key = name, pattern(verdict.message)
         if key not in self.known:
             self.known[key] = self._told(clause, verdict.dtype, *key)
@@ -103,7 +105,7 @@ class Raising:
         """Whether a function raises the message; None: another one, or what is not its own."""
         try:
             with same_chances(), np.errstate(all="ignore"):
-                self.kind.functions.put(self._subject(dtype), name, problem)
+                self.functions.put(self._subject(dtype), name, problem)
         except Exception as error:
             return True if isinstance(error, Refused) and pattern(str(error)) == message else None
         return False
@@ -125,15 +127,13 @@ class Raising:
 
         def check(record: Any, put: Any) -> None:
             try:
-                self.kind.functions.put(record, name, put)
+                self.functions.put(record, name, put)
             except Refused as refusal:
                 raise Violation(str(refusal)) from None
 
-        raising, conventions = replace(clause, check=check), self.examiner.request.conventions
+        raising, examiner = replace(clause, check=check), self.examiner
         with suppress(Exception):  # what cannot be shown is told in words
-            return "\n".join(
-                self.kind.reports.calls(raising, self.examiner.raw, conventions, problem) or ()
-            )
+            return "\n".join(plain(raising, examiner.raw, examiner.request, problem))
         return ""
 
     def _subject(self, dtype: str) -> Any:
@@ -145,16 +145,12 @@ class Raising:
         clause = resolved(self.examiner.request.specification)[self.kind.definition]
         reach, subject = self.examiner.request.thoroughness.name, self._subject(dtype)
         scope = scope_for(clause, subject, dtype, "strict", reach)
-        fitted = (
-            self.kind.functions.fitted(subject, x) for x in series(clause, scope, DRAWN, ANOTHER)
-        )
+        fitted = (self.functions.fitted(subject, x) for x in series(clause, scope, DRAWN, ANOTHER))
         return [x for x in fitted if self._lies_inside(x)]
 
     def _lies_inside(self, problem: Any, name: str = "") -> bool:
         """Whether a problem lies within the bounds of the run, as it is put to a function."""
-        return self.examiner.bounds.has(
-            problem, self.kind.functions.group(name or self.kind.functions.first)
-        )
+        return self.examiner.bounds.has(problem, self.functions.group(name or self.functions.first))
 
     def _called(self, clause: Clause, dtype: str) -> Iterator[Any]:
         """Yield the problems that a clause puts to a function in this run."""

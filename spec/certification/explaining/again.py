@@ -1,6 +1,6 @@
 """A target that is called once more as a script calls it: in fact, and as source text."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,23 +8,30 @@ from spec.backends import sources
 from spec.backends.compiling import compiled
 from spec.backends.elsewhere import home
 from spec.backends.library import Library
+from spec.backends.texts import imports
 from spec.certification.explaining.tape import Tape
 from spec.certification.explaining.writer import Writer
 from spec.certification.target.loading import resolved
 from spec.subject import named
-from spec.written import IMPORTS, imported
 
 MOST = 16  # calls that lead to one
-OUT = "out"  # what the answer of an earlier call is called, where it has a name
+OUT = "earlier"  # what the answer of an earlier call is called, where it has a name
 
 
 @dataclass(frozen=True)
 class Caller:
-    """The object that a script imports. compiled: how it is compiled, if it is."""
+    """The object that a script imports. compiled: how it is compiled, if it is.
+
+    dtype: the format in which it is called. told: a comment about the calls, above them. forget:
+    asks it for something else.
+    """
 
     library: Library
     origin: str
     compiled: str
+    dtype: str
+    told: str = ""
+    forget: Callable[[], object] = dict
 
     def as_run(self, target: Any) -> Any:
         """The object whose calls are recorded: the one inside if that is compiled."""
@@ -45,8 +52,9 @@ class Caller:
         return lines[:-1], lines[-1], {**writer.names, OUT: OUT}
 
     def imports(self) -> list[str]:
-        """The lines that import it."""
-        return imported(self.origin, IMPORTS[self.library.name])
+        """The lines that import it, and the comment."""
+        lines = imports(self.origin, self.library.name, self.dtype)
+        return [*lines, self.told] if self.told else lines
 
     def writer(self) -> Writer:
         """The writer of its calls."""
@@ -65,6 +73,7 @@ class Caller:
 
         The target is fresh if possible; one that was imported by name remembers earlier calls.
         """
+        self.forget()
         made: dict[int | None, Any] = {None: self.as_run(self._fresh())}
         known: dict[int, Any] = {}
         with sources.kept(self.library):
@@ -72,7 +81,7 @@ class Caller:
                 call = tape.calls[place]
                 if call.seed is not None:
                     sources.start(self.library, call.seed)
-                made[place], given = call.of(made[call.whose], known)
+                made[place], given = call.of(made[call.whose], known, self.library)
                 yield made[place], given
                 for name, x in call.spoiled.items():
                     given[name][...] = x

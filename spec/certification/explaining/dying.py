@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any
 
 from spec.certification.explaining.again import MOST, Caller
+from spec.certification.explaining.called import Called
 from spec.certification.explaining.relation import Put
-from spec.certification.explaining.tape import Called, Tape
+from spec.certification.explaining.tape import Tape
 from spec.certification.target.ward import Died, alone
 
 

@@ -1,11 +1,25 @@
 """The arguments and results of calls, as far as a record of calls has to know them."""
 
+from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
+import numpy as np
+
+from spec.backends.memory import laid_alike
 from spec.boundary.placed import Answer, Placed
 from spec.runner.inference import PACKAGES
 
 OTHERS = ("builtins", *PACKAGES)  # of their objects nothing is written down
+
+
+def duplicate(given: Mapping[str, Any], known: dict[int, Any] | None = None) -> dict[str, Any]:
+    """Copies of arguments, which lie in memory alike. known: copies, by the identity of things."""
+    known = {} if known is None else known
+    for x in given.values():
+        if type(x) is np.ndarray and id(x) not in known:
+            known[id(x)] = laid_alike(x)
+    return deepcopy({**given}, known)
 
 
 def is_object(x: Any) -> bool:

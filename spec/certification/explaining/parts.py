@@ -5,7 +5,7 @@ from typing import Any
 
 from spec.backends.library import Library
 
-Part = tuple[Any, ...]  # the place of an array in an answer, or its name; () for all of it
+Part = tuple[Any, ...]  # the places, or names, that lead to an array in an answer; () for all of it
 
 
 def parts(library: Library, answer: Any) -> Iterator[tuple[Part, Any]]:
@@ -14,23 +14,26 @@ def parts(library: Library, answer: Any) -> Iterator[tuple[Part, Any]]:
         yield (), answer
     elif isinstance(answer, tuple | list | Mapping):
         each = answer.items() if isinstance(answer, Mapping) else enumerate(answer)
-        yield from (((at,), x) for at, x in each if library.dtype_of(x) is not None)
+        for at, x in each:
+            yield from (((at, *part), y) for part, y in parts(library, x))
 
 
 def part_of(answer: Any, part: Part) -> Any:
     """A part of a result, or all of it."""
-    return answer[part[0]] if part else answer
+    return part_of(answer[part[0]], part[1:]) if part else answer
 
 
 def said(call: str, part: Part) -> str:
     """A part of a result as source text."""
-    return f"{call}[{part[0]!r}]" if part else call
+    return "".join([call, *(f"[{at!r}]" for at in part)])
 
 
 def with_part(answer: Any, part: Part, x: Any) -> Any:
     """A result with another array as one part of it."""
     if not part:
         return x
+    at, *inner = part
+    other = with_part(answer[at], (*inner,), x)
     if isinstance(answer, Mapping):
-        return {**answer, part[0]: x}
-    return type(answer)([*answer[: part[0]], x, *answer[part[0] + 1 :]])
+        return {**answer, at: other}
+    return type(answer)([*answer[:at], other, *answer[at + 1 :]])

@@ -4,53 +4,26 @@ An object that a call returns is recorded too, and calls of its methods belong t
 it. Calls that a program makes of itself are not recorded.
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from spec.backends import sources
+from spec.backends.library import FOLLOWING, Ask
 from spec.boundary.far import Thing
+from spec.certification.explaining.arguments import each, exchanged
+from spec.certification.explaining.called import SETS, Called, index_of
 from spec.certification.explaining.distant import noting, watching
-from spec.certification.explaining.kept import differ, is_mutable, is_object
+from spec.certification.explaining.kept import differ, duplicate, is_mutable, is_object
 
 EMPTY = inspect.Parameter.empty
 CALLED = "__call__"
-SETS = "__setattr__"  # an attribute that is set from outside is written down as a call
-
-
-@dataclass(frozen=True)
-class Called:
-    """A call: an attribute, "" for the program itself, the arguments, and the result.
-
-    whose: the position of the call that made the object whose method it is, if any. seed: of the
-    library's own random numbers, if they were started just before. A generator that several calls
-    get is one object in all of them. words: arguments that were given by name and are optional.
-    spoiled: the contents that the caller later wrote into its arrays, by name.
-    """
-
-    name: str
-    whose: int | None
-    signature: inspect.Signature
-    given: Mapping[str, Any]
-    answer: Any
-    seed: int | None = None
-    words: frozenset[str] = frozenset()
-    spoiled: Mapping[str, Any] = field(default_factory=dict)
-
-    def of(self, owner: Any, known: dict[int, Any]) -> tuple[Any, Mapping[str, Any]]:
-        """The result of the same call of a program or an object, and its arguments afterwards.
-
-        known: copies of earlier arguments, by identity, as in `deepcopy`.
-        """
-        given = inspect.BoundArguments(self.signature, deepcopy({**self.given}, known))
-        called = functools.reduce(getattr, self.name.split(".")[1:], owner)
-        named = {x: given.arguments[x] for x in self.words if x in given.arguments}
-        places = given.args[: len(given.args) - len(named.keys() - given.kwargs.keys())]
-        return called(*places, **{**given.kwargs, **named}), given.arguments
 
 
 class Tape:
@@ -60,9 +33,7 @@ class Tape:
     and results are copied.
     """
 
-    def __init__(
-        self, place: int | None = None, instead: Any = None, undoing: bool = False
-    ) -> None:
+    def __init__(self, place: int | None = None, instead: Any = None, undoing: bool = False):
         self.calls: list[Called] = []
         self.since: int | None = None  # the first call without which others may be right, if any
         self._place, self._instead, self._undoing = place, instead, undoing
@@ -70,12 +41,15 @@ class Tape:
         self._chance: dict[int, tuple[Any, Any]] = {}  # generators, and as they were at first
         self._inside = False
         self._last: Mapping[str, tuple[Any, Any]] = {}  # what a call was given, and left of it
+        self._leaves: list[tuple[Any, Any]] = []  # by which a call is differentiated, and as given
 
     def __enter__(self) -> None:
         """Record calls from here on."""
+        self._before = FOLLOWING.set(self._differentiated)
 
     def __exit__(self, *raised: object) -> None:
         """Restore the classes of objects, which others may share."""
+        FOLLOWING.reset(self._before)
         for _, made in self._made.values():
             made.__class__ = type(made).__bases__[0]
 
@@ -143,17 +117,22 @@ class Tape:
         if self._inside:
             return called(*places, **words)
         arguments, known = signature.bind(*places, **words).arguments, signature.parameters
+        by, arguments = self._without_leaves(signature, arguments)
         by_name = frozenset(x for x in words if x in known and known[x].default is not EMPTY)
         self._spoil()
         given, seed = self._copied(arguments), sources.taken()
-        call = Called(name, whose, signature, given, None, seed, by_name)
+        call = Called(name, whose, signature, given, None, seed, by_name, by=by)
         self._inside = True
         try:
             answer = self._asked(call, lambda: called(*places, **words))
+        except Exception as error:
+            self.calls.append(replace(call, answer=error))
+            raise
         finally:
             self._inside = False
         answer = self._instead if self._place == len(self.calls) else answer
-        answer = deepcopy(answer) if self._undoing and not is_object(answer) else answer
+        copies = self._undoing and not is_object(answer) and not self._leaves
+        answer = deepcopy(answer) if copies else answer
         self.calls.append(replace(call, answer=answer))
         arrays = {name: x for name, x in arguments.items() if is_mutable(x)}
         for name in arrays if self._undoing else ():
@@ -163,6 +142,38 @@ class Tape:
             self._made[id(answer)] = len(self.calls) - 1, answer
             answer.__class__ = self._watched(type(answer))
         return answer
+
+    def _differentiated(
+        self, ask: Ask, function: Callable[..., Any], arrays: Any, dout: Any
+    ) -> Any:
+        """What a library makes of a function; if it makes one call, that is part of its record."""
+        outs, since = list[Any](), len(self.calls)
+
+        def seen(*leaves: Any) -> Any:
+            self._leaves = [*zip(leaves, arrays, strict=True)]
+            outs.append(function(*leaves))
+            return outs[0]
+
+        place, self._place = self._place, None
+        try:
+            answer = ask(seen)
+        finally:
+            self._place, self._leaves = place, []
+        if len(self.calls) != since + 1 or len(self.calls[since].by) != len(arrays):
+            return answer
+        taken = index_of(outs[0], self.calls[since].answer)
+        answer = self._instead if place == since else answer
+        done = {"answer": answer, "dout": deepcopy(dout), "taken": taken}
+        self.calls[since] = replace(self.calls[since], **done)
+        return answer
+
+    def _without_leaves(
+        self, signature: inspect.Signature, arguments: dict[str, Any]
+    ) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """The names of the arguments by which a call is differentiated, and all as they were."""
+        named = {name: x for name, _, x in each(signature, arguments)}
+        found = {n: y for leaf, y in self._leaves for n, x in named.items() if x is leaf}
+        return (*found,), exchanged(signature, arguments, found) if found else arguments
 
     def _asked(self, call: Called, ask: Callable[[], Any]) -> Any:  # noqa: ARG002 - others need it
         """The result of a call. call: the record of it, without the result."""
@@ -179,7 +190,7 @@ class Tape:
         for x in filter(sources.is_generator, arguments.values()):
             self._chance.setdefault(id(x), (x, deepcopy(x)))
         first = {name: copy for name, (_, copy) in self._chance.items()}
-        return deepcopy({**arguments}, first)
+        return duplicate(arguments, first)
 
     def _making(self, program: type, signature: inspect.Signature) -> type:
         """A subclass whose constructor calls are recorded."""

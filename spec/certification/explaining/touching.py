@@ -1,14 +1,18 @@
-"""A failure as a call that changes an array: an argument, or an earlier result."""
+"""A failure as a call that changes an array, an argument or an earlier result, or that raises."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from spec.backends.library import Library
+from spec.backends.results import Miswritten
+from spec.backends.texts import OVERLAP, changing, comparing, sharing
 from spec.certification.explaining.again import OUT, Caller
 from spec.certification.explaining.parts import Part, parts, said
 from spec.certification.explaining.relation import Put
 from spec.certification.explaining.tape import Tape
-from spec.written import OVERLAP, changing, sharing
+from spec.written import NUMBERS
 
 End = Callable[[str, str, str], list[str]]  # of a script: of a library, a call and an array
 
@@ -51,11 +55,11 @@ def _touches(library: Library, caller: Caller, tape: Tape, needed: list[int]) ->
         if library.dtype_of(x) is not None:
             returned[place] = x, library.copied(x)
     answer, left = next(calls)
-    yield from (
-        Touch(OUT, changing, kept=place)
-        for place, (x, before) in returned.items()
-        if not library.same(x, before)
-    )
+    for place, (x, before) in returned.items():
+        if not library.same(x, before):
+            yield Touch(OUT, changing, kept=place)
+        shared = (part for part, y in parts(library, answer) if library.overlap(y, x))
+        yield from (Touch(OUT, sharing, part, place) for part in shared)
     given = tape.calls[last].given
     for name in (x for x in left if library.dtype_of(left[x]) is not None):
         if not library.same(left[name], given[name]):
@@ -63,3 +67,31 @@ def _touches(library: Library, caller: Caller, tape: Tape, needed: list[int]) ->
         for part, x in parts(library, answer):
             if library.overlap(x, left[name]):
                 yield Touch(name, sharing, part)
+
+
+def left(library: Library, caller: Caller, tape: Tape, violation: Miswritten) -> list[str]:
+    """The lines with the last call, after which an argument has the wrong numbers; or none."""
+    got, want, within = violation.compared
+    for needed in tape.leading(len(tape.calls) - 1):
+        arguments = caller.again(tape, needed)[1]
+        for name, x in arguments.items():
+            if library.dtype_of(x) is not None and np.array_equal(library.get(x), got, True):
+                lines, call, names = caller.written(tape, needed)
+                numbers = NUMBERS[library.name].format(names[name])
+                return [*lines, call, *comparing(numbers, want, within)]
+    return []
+
+
+def raising(caller: Caller, tape: Tape, most: int) -> list[str]:
+    """The lines with the last call, which raises an exception; empty if it does not again.
+
+    most: the number of calls that may lead to it.
+    """
+    *_, last = tape.calls
+    for needed in (x for x in tape.leading(len(tape.calls) - 1) if len(x) <= most):
+        try:
+            caller.again(tape, needed)
+        except type(last.answer):
+            lines, call, _ = caller.written(tape, needed)
+            return [*lines, call]
+    return []

@@ -3,8 +3,9 @@
 import inspect
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from spec.backends import sources
 from spec.backends.calling import BY_PLACE
 from spec.backends.compiling import as_source
 from spec.backends.library import Library, Unsuitable
+from spec.backends.texts import gradients, leaves, viewed
 from spec.boundary.remote import Format
+from spec.certification.explaining.arguments import each
+from spec.certification.explaining.called import SETS, Called
 from spec.certification.explaining.kept import is_object
-from spec.certification.explaining.tape import SETS, Called
 from spec.written import IMPORTS, array_of
 
 IMPORTED = [line.split()[-1] for lines in IMPORTS.values() for line in lines]
@@ -46,8 +49,8 @@ class Writer:
         given = [
             (passed, x)
             for call in calls
-            for name, parameter in call.signature.parameters.items()
-            for passed, x in _each(name, parameter, call.given)
+            for passed, _, x in each(call.signature, call.given)
+            if not call.by  # of which a script asks for gradients, as of no others
             if sources.is_generator(x) or self.library.dtype_of(x) is not None
         ]
         uses, lines = Counter(id(x) for _, x in given), list[str]()
@@ -65,27 +68,41 @@ class Writer:
         if call.name == f".{SETS}":
             name, value = call.given.values()
             return [f"{self.objects[call.whose or 0]}.{name} = {self._told(value)}"]
-        words, gap = list[str](), False
+        words = list[str]()
         lines = [] if call.seed is None else [sources.starting(self.library, call.seed)]
         options: dict[int | str, Any] = {}
-        for name, parameter in call.signature.parameters.items():
-            gap |= name not in call.given
-            for passed, x in _each(name, parameter, call.given):
-                is_array = self.library.dtype_of(x) is not None
-                is_new = is_array and id(x) not in self.shared
-                text = self._new(passed) if is_new else self._told(x)
-                lines += [f"{text} = {self._array(x)}"] if is_new else []
-                self.names[passed] = text
-                in_place = parameter.kind in PLACED and not gap and name not in call.words
-                options |= {} if is_array else {len(words) if in_place else passed: x}
-                words.append(text if in_place else f"{passed}={text}")
+        ahead = {*takewhile(call.given.__contains__, call.signature.parameters)} - call.words
+        for passed, parameter, x in each(call.signature, call.given):
+            is_array = self.library.dtype_of(x) is not None
+            is_new = is_array and id(x) not in self.shared
+            text = self._new(passed) if is_new else self._told(x)
+            lines += [f"{text} = {self._array(x)}"] if is_new else []
+            self.names[passed] = text
+            in_place = parameter.kind in PLACED and parameter.name in ahead
+            options |= {} if is_array else {len(words) if in_place else passed: x}
+            words.append(text if in_place else f"{passed}={text}")
         whose = self.target if call.whose is None else self.objects[call.whose]
         called = as_source(self.library.name, self.compiled, f"{whose}{call.name}", options)
         text = f"{called}({', '.join(words)})"
+        if call.by:
+            more, text = self._differentiated(call, text)
+            lines += more
         if kept or is_object(call.answer):
             self.objects[place] = self._new(kept or "made")
             text = f"{self.objects[place]} = {text}"
         return [*lines, text]
+
+    def _differentiated(self, call: Called, text: str) -> tuple[list[str], str]:
+        """The lines before a call that is differentiated, and the whole of it."""
+        library, names = self.library.name, [self.names[x] for x in call.by]
+        if isinstance(call.taken, slice):
+            text = f"{text}[:{call.taken.stop}]"
+        elif call.taken is not None:
+            text = f"{text}[{call.taken}]"
+        several = call.dout if isinstance(call.dout, tuple) else (call.dout,)
+        douts = {self._new("dout"): x for x in several if x is not None}
+        lines = [f"{name} = {self._array(x)}" for name, x in douts.items()]
+        return [*lines, *leaves(library, names)], gradients(library, text, names, [*douts])
 
     def spoiling(self, call: Called) -> list[str]:
         """The lines that write into the last call's arguments."""
@@ -123,24 +140,11 @@ class Writer:
         return _option(x) if self.library.dtype_of(x) is None else self._array(x)
 
     def _array(self, x: Any) -> str:
-        dtype = self.library.dtype_of(x) or ""
+        dtype, laid = self.library.dtype_of(x) or "", self.library.laid(x)
         kind = next((kind for kind in ("bool", "int") if dtype.startswith(kind)), "float")
-        numbers = self.library.get(x).astype(kind)
-        return array_of(self.library.name, numbers, dtype, self.library.device)
-
-
-def _each(
-    name: str, parameter: inspect.Parameter, given: Mapping[str, Any]
-) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments for a parameter, which may stand for several, or for none."""
-    if name not in given:
-        return
-    if parameter.kind is parameter.VAR_KEYWORD:
-        yield from given[name].items()
-    elif parameter.kind is parameter.VAR_POSITIONAL:
-        yield from ((f"{name}_{place}", x) for place, x in enumerate(given[name]))
-    else:
-        yield name, given[name]
+        numbers = (self.library.get(x) if laid is None else laid.buffer).astype(kind)
+        text = array_of(self.library.name, numbers, dtype, self.library.device)
+        return text if laid is None else viewed(self.library.name, text, laid, dtype)
 
 
 def _option(x: Any) -> str:
@@ -151,6 +155,8 @@ def _option(x: Any) -> str:
         return f"float({str(x)!r})"
     if x is None or isinstance(x, bool | int | float | str | np.generic):
         return repr(x)
+    if isinstance(x, tuple):
+        return f"({', '.join(map(_option, x))}{',' * (len(x) == 1)})"
     if name := sources.named(x):
         return name
     if sources.is_generator(x) and (text := sources.written(x)):

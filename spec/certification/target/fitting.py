@@ -179,7 +179,8 @@ class Search:
             axes = self.known.targets.layouts[trial.layout]
             said.append(f"takes arrays {axes}: judged with --layout {trial.layout}")
         record: Subject = trial.record
-        return record.but(notes=(*record.notes, *said))
+        called = {"backend": trial.backend, "layout": trial.layout}
+        return record.but(notes=(*record.notes, *said), called=called)
 
 
 def confirmed(found: Any, known: Kind, request: Request, origin: str, guard: Guarded) -> Subject:
