@@ -180,7 +180,8 @@ def test_a_kernel_that_forgets_it_is_told_so_and_shown_by_a_script(
     assert cause.sentence == "where a cotangent of the log-sum-exp, gradients are wrong"
     assert cause.counterexample is not None
     text = cause.counterexample.script
-    assert "attend(q, k, v, return_lse=True)[:2], [q, k, v], (dout, dlse)" in text
+    call = "attend(query, key, value, return_lse=True)[:2]"
+    assert f"{call}, [query, key, value], (dout, dout_2)" in text
     script.write_text(text)
     assert ended(script, monkeypatch) == 1
     mine.write_text(FUSED.replace("KNOWN", "1"))

@@ -9,6 +9,7 @@ array is another afterwards (`touching`), or of another form (`form`), or the ca
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -18,9 +19,9 @@ from spec.backends.library import Library
 from spec.backends.results import Miswritten, WrongArray, WrongDtype
 from spec.backends.texts import CLOSE, PRINT, comparing
 from spec.certification.explaining.again import MOST, Caller
-from spec.certification.explaining.called import Called, tidied
+from spec.certification.explaining.called import tidied
 from spec.certification.explaining.form import of_another_dtype, of_another_shape
-from spec.certification.explaining.parts import Part, part_of, parts, said, with_part
+from spec.certification.explaining.parts import Part, other_numbers, part_of, parts, said, with_part
 from spec.certification.explaining.relation import Put
 from spec.certification.explaining.summing import Seen, Sum, summed
 from spec.certification.explaining.tape import Tape
@@ -30,8 +31,8 @@ from spec.comparison import Violation, close
 from spec.notation import Array
 from spec.written import NUMBERS
 
-MANY = 250  # numbers that every format has and that are not alike
-FIRST = (2.0, 3.0)  # of them
+Spot = tuple[int, Part, Array]  # of a result: the position of its call, a part and its numbers
+Settled = Callable[[], bool]
 TRIALS = 3  # what happens so often in a row is taken for a rule
 TRIES = 100  # what never happens in so many is not waited for
 SECONDS = 2.0  # nor is it longer than this
@@ -88,21 +89,30 @@ class Search:
             return touched(self.library, self.caller, self.put, tape, MOST)
         if isinstance(violation, Miswritten):
             return left(self.library, self.caller, tape, violation)
+        # All numbers at once: once calls are made again, a runner may have them no more.
+        known = [
+            (place, part, self.library.get(x))
+            for place, call in enumerate(tape.calls)
+            for part, x in parts(self.library, call.answer)
+        ]
         for shown in (self._shown, self._added_up):
-            for place, call in enumerate(tape.calls):
-                for part, _ in self._parts(call):
-                    lines = shown(tape, place, part, violation)
-                    if lines and self._settled(tape, (place, part), violation):
-                        return lines
+            for spot in known:
+                others = [x for x in known if x is not spot]
+                settled = partial(self._settled, tape, others, violation)
+                if lines := shown(tape, spot, violation, settled):
+                    return lines
         return []
 
-    def _shown(self, tape: Tape, place: int, part: Part, violation: Violation) -> list[str]:
+    def _shown(self, tape: Tape, at: Spot, violation: Violation, settled: Settled) -> list[str]:
         """The lines of a call and those that lead to it; empty if it was not compared."""
-        known = self._compared(tape, place, part, violation)
+        place, part, right = at
+        known = self._compared(tape, place, part, right, violation)
         if known is None:
             return []
         entry, (got, want, within) = known
         if close(*(x.astype(float) for x in (got, want, within))):  # in float64, as the script is
+            return []
+        if not settled():
             return []
 
         def wrong(answer: Array) -> bool:
@@ -112,20 +122,21 @@ class Search:
         entries = f"{[*entry]}" if entry else ""
         return self._lines(tape, needed, part, entries, want, within) if needed else []
 
-    def _added_up(self, tape: Tape, place: int, part: Part, violation: Violation) -> list[str]:
+    def _added_up(self, tape: Tape, at: Spot, violation: Violation, settled: Settled) -> list[str]:
         """The same for a call whose numbers were compared as a sum."""
+        place, part, right = at
         assert violation.place is not None
-        at, right = violation.place.index, self.library.get(part_of(tape.calls[place].answer, part))
+        index = violation.place.index
 
         def asked(numbers: Array) -> tuple[Array, Seen] | None:
             put, seen = self._seen(tape, place, part, numbers)
             if seen is None or seen[0].shape != violation.compared[0].shape:
                 return None
-            got, want, within = (np.asarray(x[at], dtype=float) for x in seen)
+            got, want, within = (np.asarray(x[index], dtype=float) for x in seen)
             return self.library.get(put), (got, want, within)
 
         made = summed(asked, right)
-        if made is None:
+        if made is None or not settled():
             return []
 
         def wrong(answer: Array) -> bool:
@@ -158,7 +169,7 @@ class Search:
         yield from takewhile(lambda _: time.monotonic() - start < SECONDS, range(self.tries))
 
     def _compared(
-        self, tape: Tape, place: int, part: Part, violation: Violation
+        self, tape: Tape, place: int, part: Part, right: Array, violation: Violation
     ) -> tuple[Part, Sequence[Array]] | None:
         """The compared number of a result, or all of it; with got, want and bound.
 
@@ -167,8 +178,7 @@ class Search:
         """
         assert violation.place is not None
         (got, want, _), at = violation.compared, violation.place.index
-        right = self.library.get(part_of(tape.calls[place].answer, part))
-        for numbers in _others(right, at if right.shape == got.shape else None):
+        for numbers in other_numbers(right, at if right.shape == got.shape else None):
             _, compared = self._seen(tape, place, part, numbers)
             if compared is None or compared[0].shape != got.shape:
                 continue
@@ -185,22 +195,16 @@ class Search:
                 return entry, [np.asarray(x[at]) for x in violation.compared]
         return None
 
-    def _settled(self, tape: Tape, shown: tuple[int, Part], violation: Violation) -> bool:
+    def _settled(self, tape: Tape, others: Sequence[Spot], violation: Violation) -> bool:
         """Whether the expected value is the same where any other array is another one."""
         got, want, _ = violation.compared
-        places = [(i, *each) for i, call in enumerate(tape.calls) for each in self._parts(call)]
-        for place, part, x in places:
-            if (place, part) != shown:
-                right = self.library.get(x)
-                _, seen = self._seen(tape, place, part, right + 1 + np.abs(right))
-                # If another number is compared, it is another comparison.
-                alike = seen is not None and np.array_equal(seen[0], got, equal_nan=True)
-                if seen is None or (alike and not np.array_equal(seen[1], want, equal_nan=True)):
-                    return False
+        for place, part, right in others:
+            _, seen = self._seen(tape, place, part, right + 1 + np.abs(right))
+            # If another number is compared, it is another comparison.
+            alike = seen is not None and np.array_equal(seen[0], got, equal_nan=True)
+            if seen is None or (alike and not np.array_equal(seen[1], want, equal_nan=True)):
+                return False
         return True
-
-    def _parts(self, call: Called) -> Iterator[tuple[Part, Any]]:
-        return parts(self.library, call.answer)
 
     def _seen(
         self, tape: Tape, place: int, part: Part, numbers: Array
@@ -231,17 +235,3 @@ class Search:
             repeated = [f"for _ in range({self.tries}):", *(f"    {line}" for line in loop)]
             script = [*lines, *ends[:2], *repeated]
         return script if len(script) <= PAGE else []
-
-
-def _others(right: Array, at: Part | None) -> Iterator[Array]:
-    """Yield other numbers for a result: of one or of the other, it may be that they are right.
-
-    Or where they are zero, others may be wrong by themselves; or anywhere but at one place, if it
-    is known.
-    """
-    for first in FIRST:
-        numbers = (np.arange(right.size).reshape(right.shape) % MANY) + first
-        yield numbers
-    yield np.where(right == 0, right, numbers)
-    if at is not None:
-        yield np.where(numbers == numbers[at], numbers, right)
