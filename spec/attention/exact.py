@@ -40,7 +40,8 @@ def exactly(choices: Choices, problem: Problem, kind: Exact, scope: Scope) -> Pr
     if not kind or not choices.pick(SHARE[kind]):
         return problem
     seed = choices.seed()
-    if problem.softcap is not None or problem.biased or not problem.v.size:
+    shared = problem.memory == "expanded"  # of numbers that other numbers would not share
+    if shared or problem.softcap is not None or problem.biased or not problem.v.size:
         return problem
     plain = replace(
         problem,
@@ -87,7 +88,7 @@ def with_exact_scores(problem: Problem, seed: int) -> Problem:
     q, k = (_integers(chance, x.shape, 3) * some for x in (problem.q, problem.k))
     turn = chance.below(max(E, problem.M))
     v = (np.arange(problem.M)[:, None] + turn) % max(E, 2) == np.arange(E)
-    return _with(problem, q=q, k=k, v=np.broadcast_to(v, problem.v.shape).astype(np.float64))
+    return problem.but(q=q, k=k, v=np.broadcast_to(v, problem.v.shape).astype(np.float64))
 
 
 def with_exact_gradients(problem: Problem, seed: int) -> Problem:
@@ -102,7 +103,7 @@ def with_exact_gradients(problem: Problem, seed: int) -> Problem:
     v, dout = _integers(chance, problem.v.shape, 2), _integers(chance, problem.dout.shape, 1)
     first = chance.integers(0, max(E, 1), (*dout.shape[:3], 1))
     dout = dout * ((np.arange(E) + first) % max(E, 1) < 2)  # so that <dout, v> has few bits
-    flat = _with(problem, q=q, k=k * ~mine, v=v, dout=dout)
+    flat = problem.but(q=q, k=k * ~mine, v=v, dout=dout)
     rows = exact_rows(bounds(flat).scores) & dout.any(axis=-1, keepdims=True)
     if chance.below(2):
         turn = chance.integers(1, 2**20, rows.shape) * rows
@@ -112,12 +113,3 @@ def with_exact_gradients(problem: Problem, seed: int) -> Problem:
 
 def _integers(chance: Stream, shape: Sequence[int], most: int) -> Array:
     return chance.integers(-most, most + 1, tuple(shape)).astype(np.float64)
-
-
-def _with(problem: Problem, **arrays: Array) -> Problem:
-    """The problem with other arrays; keys and values that are views of one are the same again."""
-    changed: Mapping[str, Array] = arrays
-    if problem.memory == "expanded":
-        alike = {x: arrays[x] for x in ("k", "v")}
-        changed = arrays | {x: np.repeat(y[:1], len(y), axis=0) for x, y in alike.items()}
-    return problem.but(**changed)

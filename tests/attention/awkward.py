@@ -182,13 +182,17 @@ def family(dtype: str) -> tuple[Problem, ...]:
 
 
 def empty(dtype: str) -> tuple[Problem, ...]:
-    """A problem for each axis, of which the size is zero; an empty mask; and large queries."""
+    """A problem for each axis, of which the size is zero; an empty mask, and one in float32; and
+    large queries.
+    """
     found = [draw(**{axis: 0}) for axis in "BNME"]
     found.append(draw(M=0, mask=np.ones((5, 0), dtype=bool)))
     fitting = [in_format(problem, dtype) for problem in found]
     nobody = fitting["BNME".index("M")]
     large = nobody.but(q=np.full_like(nobody.q, FORMATS[dtype].max))
-    return (*fitting, large)
+    biased = in_format(draw(mask=biases(2, 4, 5, 7)), dtype)
+    assert biased.mask is not None
+    return (*fitting, biased.but(mask=biased.mask.astype(np.float32)), large)
 
 
 def in_format(problem: Problem, dtype: str) -> Problem:

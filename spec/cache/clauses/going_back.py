@@ -143,7 +143,7 @@ def overwhelming(problem: Problem, sign: int) -> dict[str, Array]:
     over=ANY_WINDOW,
     needs=ROLLBACK,
     catches={"takes_all_sequences_back_to_the_shortest", "takes_back_one_too_many"},
-    effort=2,
+    effort=4,
 )
 def rollback_to_current_length_changes_nothing(cache: Cache, problem: Problem) -> None:
     """Rolling all sequences back to their current lengths changes nothing.
