@@ -105,7 +105,7 @@ def test_cells_lead_to_the_clause_and_the_counterexample(shown):
     article = shown.by_id("i1")
     assert "got 0, want" in article.text
     (theorem,) = article.all(class_="theorem")
-    assert [x.attributes["href"] for x in theorem.all("a")] == ["#c-A3"]
+    assert [x.attributes["href"] for x in theorem.all("a")] == ["#c-A2"]
     assert [x.text for x in article.all("pre", class_="script")]
     for words in (*WORDS.values(), "theirs"):
         assert words in article.text
