@@ -85,7 +85,7 @@ def with_exact_scores(problem: Problem, seed: int) -> Problem:
     chance, D, E = Stream(seed), problem.D, problem.E
     columns = 8 if problem.sigma <= WIDEST_SCALE else 2
     some = np.isin(np.arange(D), chance.permutation(D)[:columns])
-    q, k = (_integers(chance, x.shape, 3) * some for x in (problem.q, problem.k))
+    q, k = (np.where(some, _integers(chance, x.shape, 3), 0.0) for x in (problem.q, problem.k))
     turn = chance.below(max(E, problem.M))
     v = (np.arange(problem.M)[:, None] + turn) % max(E, 2) == np.arange(E)
     return problem.but(q=q, k=k, v=np.broadcast_to(v, problem.v.shape).astype(np.float64))
@@ -99,16 +99,17 @@ def with_exact_gradients(problem: Problem, seed: int) -> Problem:
     """
     chance, D, E = Stream(seed), problem.D, problem.E
     mine = np.arange(D) % 2 == chance.below(2)
-    q, k = _integers(chance, problem.q.shape, 3) * mine, _integers(chance, problem.k.shape, 3)
+    q, k = _integers(chance, problem.q.shape, 3), _integers(chance, problem.k.shape, 3)
     v, dout = _integers(chance, problem.v.shape, 2), _integers(chance, problem.dout.shape, 1)
     first = chance.integers(0, max(E, 1), (*dout.shape[:3], 1))
-    dout = dout * ((np.arange(E) + first) % max(E, 1) < 2)  # so that <dout, v> has few bits
-    flat = problem.but(q=q, k=k * ~mine, v=v, dout=dout)
+    few = (np.arange(E) + first) % max(E, 1) < 2  # so that <dout, v> has few bits
+    dout = np.where(few, dout, 0.0)
+    flat = problem.but(q=np.where(mine, q, 0.0), k=np.where(mine, 0.0, k), v=v, dout=dout)
     rows = exact_rows(bounds(flat).scores) & dout.any(axis=-1, keepdims=True)
     if chance.below(2):
         turn = chance.integers(1, 2**20, rows.shape) * rows
         rows &= turn == turn.max(axis=-2, keepdims=True, initial=1)
-    return flat.but(dout=dout * rows) if rows.any() else problem
+    return flat.but(dout=np.where(rows, dout, 0.0)) if rows.any() else problem
 
 
 def _integers(chance: Stream, shape: Sequence[int], most: int) -> Array:

@@ -55,8 +55,8 @@ def test_the_condition_is_named_if_there_is_one(where: Any, words: str, tmp_path
 
 def test_the_smallest_call_is_shown_and_raises_it(tmp_path: Path) -> None:
     """In the first lines in words, and further below as a script."""
-    (tmp_path / "mine.py").write_text(TARGET)
-    certificate = certify(f"{tmp_path}/mine.py:attend", **FEW)
+    (tmp_path / "raises_sometimes.py").write_text(TARGET)
+    certificate = certify(f"{tmp_path}/raises_sometimes.py:attend", **FEW)
     assert certificate.passed
     head, _, below = str(certificate).partition("conventions")
     assert "\nraises        " in head
@@ -80,7 +80,7 @@ def test_what_has_no_name_has_no_script() -> None:
 
 @pytest.mark.slow
 def test_it_is_named_by_workers_too(tmp_path: Any) -> None:
-    (tmp_path / "mine.py").write_text(TARGET)
+    (tmp_path / "raises_sometimes.py").write_text(TARGET)
     words = ("--profile", "quick", "--dtype", "float64", "--clause", "A1,S1,C1,X1")
     done = run("certify", "mine.py:attend", *words, cwd=tmp_path)
     assert " problems, with causal and N > M: ValueError: " in done.stdout, done.stderr

@@ -193,7 +193,7 @@ class Scores:
 
     @property
     def lifted(self) -> Array | float:
-        """What slopes may add to all scores of a query.   (B or 1, H, N, 1), or 0"""
+        """The number that slopes may add to all scores of a query.   (B or 1, H, N, 1), or 0"""
         return 0.0 if self.slant is None else self.slant.lifted
 
     @property

@@ -28,7 +28,7 @@ class Slanted:
     """The biases of slopes.
 
     e: zero where a key is masked. product: the size of what is added in its place. (B, H, N, keys)
-    lifted: what that adds to all scores of a query, |m p_i|.   (B or 1, H, N, 1), or 0
+    lifted: the number that it adds to all scores of a query, |m p_i|.   (B or 1, H, N, 1), or 0
     """
 
     e: Array

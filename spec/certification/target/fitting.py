@@ -34,12 +34,9 @@ def suits(request: Request, known: Kind) -> None:
     """Raise Unsuitable for an option of another kind of target."""
 
     def suited(targets: Targets) -> Mapping[str, Any]:
-        return {
-            "layout": request.layout in targets.layouts,
-            "api": request.api in targets.spellings,
-            "description": targets.described,
-            **{name: name in targets.multiples for name in MULTIPLES},
-        }
+        sizes = {name: name in targets.multiples for name in MULTIPLES}
+        options = {"layout": request.layout in targets.layouts, "description": targets.described}
+        return {**options, "api": request.api in targets.spellings, **sizes}
 
     for name, is_suited in suited(known.targets).items():
         if name in request.asked and not is_suited:
@@ -157,8 +154,8 @@ class Search:
     def right(self, record: Any) -> bool:
         """Whether a plain problem has the definition's result, in at least one dtype."""
         clause, seen = CLAUSES[self.known.definition], self.guard(record)
-        fitted, core = self.known.functions.fitted, self.known.core
-        plain = (fitted(record, core(dtype)) for dtype in record.dtypes)
+        fitted = self.known.functions.fitted
+        plain = (fitted(record, self.known.core(dtype)) for dtype in record.dtypes)
         return any(keeps(clause, seen, problem) for problem in plain)
 
     def fits(self, record: Any) -> bool:
