@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from spec.attention.contents import UNBOUNDED
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.rounding.altogether import bounds
@@ -68,8 +69,9 @@ def _of_even_width(problem: Problem) -> Problem:
 
 
 def _with_few_keys(problem: Problem) -> Problem:
-    """The problem with a power of two of keys, if each query sees all of them."""
-    if not problem.allowed.all():
+    """The problem with a power of two of keys, if no option hides any, whatever its numbers are."""
+    near = problem.window != UNBOUNDED or problem.query_segments is not None
+    if problem.mask is not None or problem.causal or near:
         return problem
     return problem.part("M", np.arange(2 ** int(np.log2(problem.M))))
 
