@@ -73,6 +73,28 @@ def test_the_smallest_call_is_shown_and_raises_it(tmp_path: Path) -> None:
     assert script in {v.script for v in loaded(tmp_path / "c.json").verdicts}
 
 
+OWN = """\
+import numpy as np
+
+def attend(query, key, value, is_causal=False):
+    N, M = query.shape[-2], key.shape[-2]
+    if is_causal and N > M:
+        raise ValueError(f"{N} queries and {M} keys")
+    s = query @ key.swapaxes(-1, -2) / np.sqrt(query.dtype.type(query.shape[-1]))
+    if is_causal:
+        s = np.where(np.tri(N, M, dtype=bool), s, s.dtype.type(-np.inf))
+    e = np.exp(s - s.max(-1, keepdims=True))
+    return (e / e.sum(-1, keepdims=True) @ value).astype(value.dtype)
+"""
+
+
+def test_a_target_in_a_process_of_its_own_has_a_script_too(tmp_path: Path) -> None:
+    (tmp_path / "raises_alone.py").write_text(OWN)
+    certificate = certify(f"{tmp_path}/raises_alone.py:attend", **FEW, isolation="process")
+    assert certificate.passed, str(certificate)
+    assert any("from raises_alone import attend" in v.script for v in certificate.verdicts)
+
+
 def test_what_has_no_name_has_no_script() -> None:
     certificate = certify(raising(lambda n, m, causal: causal and n > m), **FEW)
     assert not any(v.script for v in certificate.verdicts)

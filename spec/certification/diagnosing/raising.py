@@ -6,7 +6,7 @@ in which it raised one. No result is compared, so this takes little time.
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -31,7 +31,7 @@ from spec.subject import Refused
 
 DRAWN = 100  # problems
 SLOW = 0.02  # seconds for a problem: a slower target is not called again
-SMALLEST = 2.0  # seconds for the search for the smallest call
+SMALLEST = 0.3  # seconds for the search for the smallest call
 RAISED = " (raised with "  # in a message, before the condition
 NUMBERS = re.compile(r"\d+(?:[^\w\n]+\d+)*")  # a number, or several with signs alone between them
 
@@ -77,15 +77,22 @@ class Raising:
 
     def _told(self, clause: Clause, dtype: str, name: str, message: str) -> tuple[str, str]:
         """The condition, as the end of the message, and the smallest call as a script."""
-        problems = [*self._drawn(dtype), *self._called(clause, dtype)]
-        raised = [self._raises(dtype, name, message, problem) for problem in problems]
-        known = [(p, bool(x)) for p, x in zip(problems, raised, strict=True) if x is not None]
+        known = self._known(self._drawn(dtype), dtype, name, message)
+        if not any(x for _, x in known):
+            known += self._known(self._called(clause, dtype), dtype, name, message)
         if not any(x for _, x in known):
             return "", ""
         condition = self._condition(known)
         first = next(p for p, x in known if x)
         script = self._script(clause, name, self._smallest(first, dtype, name, message))
         return f"{RAISED}{condition})" if condition else "", script
+
+    def _known(
+        self, problems: Iterable[Any], dtype: str, name: str, message: str
+    ) -> list[tuple[Any, bool]]:
+        """The problems of which something is known, and whether a function raises the message."""
+        found = ((problem, self._raises(dtype, name, message, problem)) for problem in problems)
+        return [(problem, raised) for problem, raised in found if raised is not None]
 
     def _condition(self, known: Sequence[tuple[Any, bool]]) -> str:
         """The condition that exactly those problems meet for which a function raises it."""
