@@ -37,6 +37,7 @@ TRIED = 3  # small shapes that were slow at first, or one more that were not, te
 SLOW, TIMES = 0.02, 3.0  # seconds of a first call, which is so many times the second
 # A process asks for each of them once, as a target that compiles keeps what it has compiled. They
 # are the same in each process, as a target may remember what it was asked.
+LOOKED_AT = 100  # new problems, for one within the bounds of the run
 NEW_SHAPES = Stream(seed_of("shapes that no target was asked for"))
 AMONG = 8  # times as many numbers are looked at as a palette has
 CLAUSES = 140  # that the programs of a profile are meant for; each further one adds one
@@ -105,8 +106,15 @@ class Planner:
         return slow == TRIED
 
     def fresh(self) -> Any:
-        """A small problem of the definition, in shapes that this process has not called."""
-        return self._problem(self.first, shape := NEW_SHAPES.word(), shape, "small")
+        """A small problem of the definition, in shapes that this process has not called.
+
+        It lies within the bounds of the run, unless hardly any does.
+        """
+        for _ in range(LOOKED_AT):
+            problem = self._problem(self.first, shape := NEW_SHAPES.word(), shape, "small")
+            if self.bounds.has(problem, ""):
+                break
+        return problem
 
     def palette(self, clauses: Collection[Clause]) -> Mapping[str, tuple[int, ...]]:
         """The shapes of each of these clauses, those that show most first."""
