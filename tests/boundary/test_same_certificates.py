@@ -59,6 +59,8 @@ def judged(folder, isolation, target, *words):
     assert done.returncode in (0, 1), done.stdout + done.stderr
     found = json.loads((folder / f"{isolation}.json").read_text())
     found["notes"] = [x for x in found["notes"] if x != NOTE]
+    for verdict in found["verdicts"]:  # the smallest call that raises is sought for a short time
+        verdict.pop("script", None)
     return done.returncode, without(found)
 
 
