@@ -21,7 +21,8 @@ from spec.notation import GRADES, Grade
 # A convention of all targets with a backward pass: "none" is for one that only does inference.
 GRADIENTS = {"gradients": ("any", "none")}
 # A convention of all targets of 16 bits: the rounding model that they are held to.
-ROUNDING = {"rounding": ("detected", *GRADES)}
+DETECTED = "detected"
+ROUNDING = {"rounding": (DETECTED, *GRADES)}
 
 
 class Over(BaseException):
@@ -158,7 +159,7 @@ class Subject:
     @property
     def grades(self) -> tuple[Grade, ...]:
         """The rounding models that it may be granted: any that is detected, or the declared one."""
-        return tuple(x for x in GRADES if self.chosen.get("rounding", x) in (x, "detected"))
+        return tuple(x for x in GRADES if self.chosen.get("rounding", DETECTED) in (x, DETECTED))
 
     def grades_from(self, known: Grade) -> tuple[Grade, ...]:
         """The same, none stricter than one that it is known to need; or the declared one."""

@@ -1,14 +1,13 @@
 """Problems on which a right program makes hardly an error, even in 16 bits.
 
-A problem gets other numbers, of few bits, and keeps its sizes, masks and options. On the first
-kind, scores are small integers, and the values show the weights themselves: a slight error of the
-scale is a large one of a small weight. On the second, all scores are zero, so that weights are
-1 / n; gradients flow only through queries that see a power of two of keys. Every array that leads
-to the gradients is then a number of 16 bits (`rounding.exactly`).
+A problem gets other numbers, of few bits, and keeps its masks and most options. In the first kind,
+scores are small integers, and the values show the weights themselves: a slight error of the scale
+is a large one of a small weight. In the second, all scores are zero, so that weights are 1 / n;
+gradients flow only through queries that see a power of two of keys. Every array that leads to the
+gradients then consists of numbers of 16 bits (`rounding.exactly`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -44,8 +43,7 @@ def exactly(choices: Choices, problem: Problem, kind: Exact, scope: Scope) -> Pr
     shared = problem.memory == "expanded"  # of numbers that other numbers would not share
     if shared or problem.softcap is not None or problem.biased or not problem.v.size:
         return problem
-    plain = replace(
-        problem,
+    plain = problem.but(
         dlse=None,
         scale=None if problem.scale is None else 1.0,
         sinks=None if problem.sinks is None else np.zeros_like(problem.sinks),

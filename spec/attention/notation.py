@@ -136,10 +136,16 @@ class Problem(Placement, Conventions, Options, Inputs, Posed):
             allowed &= self.same_text
         return allowed
 
+    @property
+    def slope_positions(self) -> tuple[Array, Array]:
+        """p_i and r_j as slopes count them, shaped as `stands` has it."""
+        return self.stands(self.slopes_corner or self.corner)
+
     @once
     def distance(self) -> Array:
         """|p_i - r_j|, or p_i - r_j if slopes are signed.   (N, M) or (B, 1, N, M)"""
-        behind = -self.ahead(self.slopes_corner or self.corner)
+        mine, theirs = self.slope_positions
+        behind = mine - theirs
         return behind if self.signed_slopes else np.abs(behind)
 
     @once

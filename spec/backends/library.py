@@ -14,8 +14,8 @@ from spec.runner.chance import Chance
 from spec.runner.parameters import name_of as name_of
 
 Ask = Callable[[Callable[..., Any]], Any]  # of a function; what its library makes of calling it
-# Who hears of each function that is differentiated: of how, of the function, of its arrays and of
-# the cotangent, which is None where the function is only called as training calls it.
+# A follower of functions that are differentiated. It gets the way to do so, the function, its
+# arrays and the cotangent, which is None where the function is only called as training calls it.
 FOLLOWING: ContextVar[Callable[[Ask, Callable[..., Any], Sequence[Any], Any], Any] | None] = (
     ContextVar("FOLLOWING", default=None)
 )

@@ -36,7 +36,7 @@ CHOICES: Mapping[str, str] = {"causal": "bottom-right", "positions": "in-sequenc
 
 
 class Uncleared(Violation):
-    """Rows of no text are not zero in an array that a function returned."""
+    """Padding rows of an array that a function returned are not zero."""
 
     def __init__(self, behind: Array) -> None:
         index = tuple(int(i) for i in np.argwhere(behind)[0])

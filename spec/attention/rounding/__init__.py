@@ -166,17 +166,17 @@ class OfGradients:
     @property
     def q(self) -> Array:
         """The error bound of dq.   (B, H, N, D)"""
-        return deferred(lambda: self._least("q"))
+        return deferred(lambda: bounds(self.problem).of_gradient("q"))
 
     @property
     def k(self) -> Array:
         """The error bound of dk.   (B, G, M, D)"""
-        return deferred(lambda: of_keys(self._least("k"), self.problem, axis=-2))
+        return deferred(lambda: of_keys(bounds(self.problem).of_gradient("k"), self.problem, -2))
 
     @property
     def v(self) -> Array:
         """The error bound of dv.   (B, G, M, E)"""
-        return deferred(lambda: of_keys(self._least("v"), self.problem, axis=-2))
+        return deferred(lambda: of_keys(bounds(self.problem).of_gradient("v"), self.problem, -2))
 
     @property
     def bias(self) -> Array:
@@ -192,10 +192,6 @@ class OfGradients:
     def slopes(self) -> Array | None:
         """The error bound of the gradients of the slopes, if there are any.   (H,) or (B, H)"""
         return None if self.problem.slopes is None else of_slopes(self.problem)
-
-    def _least(self, name: str) -> Array:
-        usual, exactly = bounds(self.problem).backward, bounds(self.problem).exactly
-        return np.minimum(getattr(usual, name), getattr(exactly or usual, name))
 
 
 def of_gradients(problem: Problem) -> OfGradients:

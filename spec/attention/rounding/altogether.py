@@ -2,10 +2,13 @@
 
 from functools import lru_cache
 
+import numpy as np
+
 from spec.attention.moves import with_the_sink_as_a_key
 from spec.attention.notation import Problem
+from spec.attention.rounding.arithmetic import in_single
 from spec.attention.rounding.backward import Backward
-from spec.attention.rounding.exactly import Exactly, in_single, is_exact
+from spec.attention.rounding.exactly import Exactly, is_exact
 from spec.attention.rounding.forward import Forward
 from spec.attention.rounding.inexact import Inexact
 from spec.attention.rounding.reference import Reference
@@ -46,6 +49,11 @@ class Bounds:
         if not is_exact(self.scores):
             return None
         return Exactly(self.scores, Bounds(in_single(self.scores.problem)).backward)
+
+    def of_gradient(self, name: str) -> Array:
+        """The error bound of dq, dk or dv: the smaller one, if there are two."""
+        usual: Array = getattr(self.backward, name)
+        return usual if self.exactly is None else np.minimum(usual, getattr(self.exactly, name))
 
 
 @lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes

@@ -54,7 +54,7 @@ import numpy as np
 
 from spec.attention.notation import Problem
 from spec.formats import FORMATS, Format
-from spec.notation import HALF, Posed
+from spec.notation import HALF, Posed, Products
 
 C_EXP, C_LOG, C_SCALE, C_PRE, C_BIAS = 8.0, 8.0, 4.0, 2.0, 2.0
 U_FAST = 2.0**-13
@@ -133,7 +133,13 @@ def single(problem: Problem) -> Problem:
     """The problem as sums are stored that have float32 where others have 16 bits, unless eager."""
     if problem.dtype not in HALF or problem.rounding == "eager":
         return problem
-    return problem.but(dtype="float32", rounding="strict")
+    return in_single(problem)
+
+
+def in_single(problem: Problem) -> Problem:
+    """The same problem of float32, of which no factor is cut off."""
+    products: Products = "exact" if problem.products == "exact" else "cut"
+    return problem.but(dtype="float32", rounding="strict", products=products)
 
 
 def widens(problem: Problem) -> bool:

@@ -27,13 +27,12 @@ weights to o and delta, of delta to da - delta, and of that to ds, each stored o
 import numpy as np
 
 from spec.attention import definition
-from spec.attention.notation import Problem
 from spec.attention.rounding.backward import Backward
 from spec.attention.rounding.lattice import halved, live, unit
 from spec.attention.rounding.reference import in_float64
 from spec.attention.rounding.scores import Scores
 from spec.formats import rounded
-from spec.notation import HALF, Array, Products, once
+from spec.notation import HALF, Array, once
 
 
 def exact_rows(scores: Scores) -> Array:
@@ -63,12 +62,6 @@ def is_exact(scores: Scores) -> bool:
     if not asked.any() or scores.where_visible(scores.mass * asked).any():  # as nearly always
         return False
     return bool((exact_rows(scores) | ~asked).all())
-
-
-def in_single(problem: Problem) -> Problem:
-    """The same problem of float32, of which no factor is cut off."""
-    products: Products = "exact" if problem.products == "exact" else "cut"
-    return problem.but(dtype="float32", rounding="strict", products=products)
 
 
 class Exactly:

@@ -54,7 +54,7 @@ def multiplied(problem: Problem) -> Array:
     d = np.abs(problem.distance)
     if not problem.slopes_by_key:
         return d
-    return np.maximum(d, np.abs(problem.stands(problem.slopes_corner or problem.corner)[1]))
+    return np.maximum(d, np.abs(problem.slope_positions[1]))
 
 
 def slanted(problem: Problem, keys: int) -> Slanted | None:
@@ -70,6 +70,6 @@ def slanted(problem: Problem, keys: int) -> Slanted | None:
     if problem.slopes_by_key:
         m = np.abs(in_float64(problem.slopes)).reshape(-1, problem.H, 1, 1)
         product = np.where(problem.allowed, m * multiplied(problem), 0.0)
-        lifted = m * np.abs(problem.stands(problem.slopes_corner or problem.corner)[0])
+        lifted = m * np.abs(problem.slope_positions[0])
     padding = ((0, 0), (0, 0), (0, 0), (0, keys - problem.M))
     return Slanted(np.pad(e, padding), np.pad(product, padding), lifted)

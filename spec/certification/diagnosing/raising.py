@@ -55,6 +55,7 @@ class Raising:
         self.kind = kind_of(examiner.raw.about)
         self.functions = self.kind.functions
         self.known: dict[tuple[str, str], tuple[str, str]] = {}
+        self.drawn: dict[str, list[Any]] = {}  # problems by format
 
     def said(self, verdict: Verdict) -> Verdict:
         """The verdict on a passing clause, with the condition and a call of what it refused."""
@@ -77,7 +78,9 @@ class Raising:
 
     def _told(self, clause: Clause, dtype: str, name: str, message: str) -> tuple[str, str]:
         """The condition, as the end of the message, and the smallest call as a script."""
-        known = self._known(self._drawn(dtype), dtype, name, message)
+        if dtype not in self.drawn:
+            self.drawn[dtype] = self._drawn(dtype)
+        known = self._known(self.drawn[dtype], dtype, name, message)
         if not any(x for _, x in known):
             known += self._known(self._called(clause, dtype), dtype, name, message)
         if not any(x for _, x in known):
@@ -139,7 +142,7 @@ class Raising:
                 raise Violation(str(refusal)) from None
 
         raising, examiner = replace(clause, check=check), self.examiner
-        with suppress(Exception):  # what cannot be shown is told in words
+        with suppress(Exception):  # where no script can show the call, words do
             return "\n".join(plain(raising, examiner.raw, examiner.request, problem))
         return ""
 

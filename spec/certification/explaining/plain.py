@@ -84,10 +84,8 @@ class Posing:
         tape = Tape()
         with tape:
             made = asked(clause, self.record(tape), problem)
-        clauses, compares = (
-            resolved(self.request.specification),
-            kind_of(self.raw.about).functions.compares,
-        )
+        clauses = resolved(self.request.specification)
+        compares = kind_of(self.raw.about).functions.compares
         made = sorted(made, key=lambda call: sum(x.size for x in arrays(call[1]).values()))
         pairs = ((number, put) for name, put, _ in made for number in compares.get(name, ()))
         found = {(number, id(put)): (clauses.get(number), put) for number, put in pairs}

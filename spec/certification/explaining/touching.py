@@ -91,7 +91,7 @@ def raising(caller: Caller, tape: Tape, most: int) -> list[str]:
     for needed in (x for x in tape.leading(len(tape.calls) - 1) if len(x) <= most):
         try:
             caller.again(tape, needed)
-        except Exception as error:  # of which a runner makes a class each time
+        except Exception as error:  # a runner makes a new class for each
             if type(error).__name__ == type(last.answer).__name__:
                 lines, call, _ = caller.written(tape, needed)
                 return [*lines, call]
