@@ -72,6 +72,19 @@ def test_no_right_computation_exceeds_the_bounds(kind: str, dtype: str) -> None:
         assert tried >= 8
 
 
+def test_weights_of_biased_keys_are_not_exact() -> None:
+    """Scores of zero do not suffice: a bias, or a sink other than zero, is a score as well."""
+    for seed in range(30):
+        problem = made("gradients", seed, "bfloat16", "eager").but(mask=None, causal=False)
+        if not is_of_kind("gradients", problem) or problem.M < 2:
+            continue
+        bias = np.where(np.arange(problem.M) > 0, 0.5, 0.0)[None]
+        assert bounds(problem.but(mask=bias)).exactly is None
+        assert bounds(problem.but(sinks=np.ones(problem.H))).exactly is None
+        return
+    pytest.fail("no problem of this kind was made")
+
+
 @pytest.mark.parametrize("grade", GRADES)
 def test_the_bounds_are_no_looser_than_the_usual_ones(grade: Grade) -> None:
     for seed in range(40):

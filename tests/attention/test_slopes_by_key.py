@@ -6,6 +6,7 @@ import pytest
 from spec import certify
 from spec.attention import rounding
 from spec.attention.plug.trials import core, telling
+from spec.attention.rounding.arithmetic import C_TOP
 
 M = np.array([0.5, -0.25, 2.0])
 
@@ -38,6 +39,15 @@ def test_they_are_within_their_budget_and_beyond_that_of_distances(dtype):
     off = np.abs(o - rounding.reference(usual).o)
     assert (off <= rounding.of_output(usual.but(slopes_by_key=True))).all()
     assert (off > rounding.of_output(usual)).any()
+
+
+def test_the_largest_score_is_rounded_where_it_is_lifted_to():
+    """A kernel in powers of two rounds each score and the largest one, with m p_i in both."""
+    p = core("float32", N=40, M=40).but(causal=True, slopes=M)
+    usual, lifted = (rounding.bounds(x).weights.exponents for x in (p, p.but(slopes_by_key=True)))
+    position = np.abs(M)[None, :, None, None] * np.arange(40.0)[:, None]
+    granted = C_TOP * usual.rules.u * position
+    assert (np.where(p.allowed, lifted.y - usual.y - granted, 0) >= -1e-12).all()
 
 
 def test_slopes_times_positions_of_keys_have_no_smaller_budget():
