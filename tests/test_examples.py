@@ -78,7 +78,7 @@ def test_the_tests_of_the_example_pass() -> None:
     assert " passed" in done.stdout
 
 
-@pytest.mark.quick("no scale", "no row term")
+@pytest.mark.quick("no scale")
 @pytest.mark.parametrize(("target", "right", "wrong"), FAULTS)
 def test_an_example_with_a_fault_is_refused(
     target: str, right: str, wrong: str, tmp_path: Path

@@ -24,13 +24,14 @@ GROUPS = {
     "attention": ("attention/",),
     "what stands around it": ("layer/", "cache/", "dropout/", "merging/", "feed-forward/"),
     "positions": ("sinusoidal/", "rotary/", "alibi/"),
-    "programs": ("right/", "torch/", "theirs/"),
+    "programs of torch": ("torch/",),
+    "other programs": ("right/", "theirs/"),
 }
 
 
 @pytest.mark.skipif(machine() not in ("x86_64", "AMD64"), reason="its last bits are others")
 @pytest.mark.torch
-@pytest.mark.quick("attention", "positions", "programs")
+@pytest.mark.quick("attention", "positions", "programs of torch")
 @pytest.mark.parametrize("group", GROUPS)
 def test_certificates_are_as_recorded(group: str) -> None:
     """If they are not, and should not be: `python -m tests.golden --few --record` writes them."""

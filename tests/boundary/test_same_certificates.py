@@ -121,6 +121,7 @@ def test_a_wrong_cache_has_the_same_causes(folder):
     assert found["causes"]
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_function_of_torch_has_the_same_certificate(folder):
     target = "torch.nn.functional:scaled_dot_product_attention"

@@ -123,7 +123,7 @@ def test_a_model_of_kernelbench(graded, tmp_path):
     assert page["calls"] == []
 
 
-@pytest.mark.quick("0.5-*")
+@pytest.mark.slow
 @pytest.mark.parametrize(("wrong", "verdict"), [("0.5", "certified"), ("0.25", "not certified")])
 def test_a_custom_kernel(wrong, verdict, graded, tmp_path):
     (tmp_path / "submission.py").write_text(CONTEST.replace("0.5", wrong))

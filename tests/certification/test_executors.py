@@ -121,7 +121,7 @@ def test_an_executor_that_takes_nothing_is_done_without(few, undisturbed):
     assert certificate.notes == ("lost elsewhere and judged again: 0 verdicts (RuntimeError)",)
 
 
-@pytest.mark.quick("*-loses-*", "*-cancels-*")
+@pytest.mark.quick("*-loses-*")
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [

@@ -97,6 +97,7 @@ def test_one_failing_clause_and_one_that_raises_are_counted_as_such(tmp_path: Pa
     assert lines[-1].startswith("1 skipped, 1 failing clause in ")
 
 
+@pytest.mark.quick("words0")
 @pytest.mark.parametrize("words", [(), ("-v",)])
 def test_what_passes_is_not_explained_but_what_was_not_tested_is(
     tmp_path: Path, words: tuple[str, ...]

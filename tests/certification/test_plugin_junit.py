@@ -39,7 +39,7 @@ def test_each_failure_has_the_convention_that_corrects_it(tmp_path: Path) -> Non
         assert "Examiner(" not in (element.text or "")
 
 
-@pytest.mark.quick("words0")
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--implementation", "kernel.py:attend", *FEW)])
 def test_each_failure_has_the_counterexample_of_its_own_clause(
     tmp_path: Path, words: tuple[str, ...]

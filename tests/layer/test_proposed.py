@@ -81,7 +81,7 @@ def proposed(file: str, folder: Path) -> str:
     return lines
 
 
-@pytest.mark.quick("together")
+@pytest.mark.slow
 @pytest.mark.parametrize("made", NAMES, ids=["linear", "matrices", "together"])
 def test_the_layer_is_certified_with_the_description_of_the_error(
     made: str, tmp_path: Path
