@@ -25,6 +25,7 @@ LONG = (  # to judge each of these takes three times as long as most, by the sam
     "attention/ignores_the_positions_of_queries",
     "attention/lets_idle_queries_attend",
     "attention/starts_the_maximum_at_zero",
+    "attention/takes_the_lengths_of_queries_for_keys",
     "dropout/draws_again_backward",
     "dropout/drops_keys_in_blocks",
     "dropout/forgets_the_mask_backward",
