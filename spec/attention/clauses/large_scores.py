@@ -111,3 +111,24 @@ def scores_near_the_float_maximum_stay_correct(attention: Implementation, proble
     o = attention.forward(problem)
 
     equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+
+
+@clause(
+    "S23",
+    over=Problems(families=("low",), tiled="ends", causal=True, masks=PLAIN, sinks=False),
+    catches={"keeps_zero_as_the_maximum_of_a_hidden_tile", "starts_the_maximum_at_zero"},
+    effort=2,
+)
+def low_scores_beside_hidden_tiles_stay_correct(
+    attention: Implementation, problem: Problem
+) -> None:
+    """If all scores of a row are far below zero, a tile of masked keys changes nothing.
+
+        o_i = sum_j a_ij v_j    where all s_ij are low, and causality masks the last keys
+
+    A kernel that meets a masked tile first has no maximum yet, and -inf - -inf is NaN. If it takes
+    zero instead, it must not keep the zero: all exponentials of the next tile would underflow.
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))

@@ -79,7 +79,6 @@ def gradients_are_correct_at_every_size(attention: Implementation, problem: Prob
     needs={Capability.LSE},
     catches={"measures_all_keys_but_one_at_one_length"},
     effort=12,
-    force="should",
 )
 def log_sum_exp_is_correct_at_every_size(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp matches the definition at every length, head size, batch size and head count.

@@ -198,3 +198,22 @@ def key_outside_window_has_zero_weight(attention: Implementation, problem: Probl
     a, _ = seen(attention, problem)
 
     equal(np.where(problem.outside, a, 0), np.zeros(a.shape), within=0)
+
+
+@clause(
+    "W24",
+    over=Problems(masks=PLAIN, windows=True, tiled="one query", segments=False),
+    catches={"excludes_the_right_bound_of_a_single_query"},
+    effort=2,
+)
+def window_of_a_single_query_is_correct(attention: Implementation, problem: Problem) -> None:
+    """The window of a single query contains the same keys as that of the same query among others.
+
+        o_0 = sum_j a_0j v_j    over the keys j in the window of query 0, for N = 1
+
+    Generating text calls attention with one query at a time. Many libraries have a kernel of its
+    own for that, or gather the keys of the window before.
+    """
+    o = attention.forward(problem)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))

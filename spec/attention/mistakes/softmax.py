@@ -68,6 +68,19 @@ def starts_the_maximum_at_zero(s: Array, allowed: Array) -> Array:
 
 @wrong(
     "weigh",
+    incident="BUG-17",
+    citation="Dao-AILab/flash-attention#2082",
+    where="scores below -50 and M > 16",
+)
+def keeps_zero_as_the_maximum_of_a_hidden_tile(s: Array, allowed: Array) -> Array:
+    """Reads the last tile of keys first, and takes 0 for its maximum where all of it is hidden."""
+    last = (s.shape[-1] - 1) // 16 * 16
+    hidden = ~allowed[..., last:].any(axis=-1, keepdims=True)
+    return normalised(powers(s, allowed, least=np.where(hidden, 0, -np.inf)))
+
+
+@wrong(
+    "weigh",
     incident="BUG-11",
     citation="flashinfer-ai/flashinfer#4267",
     where="scores below -30000",

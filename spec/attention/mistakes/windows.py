@@ -128,6 +128,15 @@ def excludes_the_right_bound(sizes: Sizes, window: Window) -> Array:
     return (ahead(sizes) >= -left) & (ahead(sizes) < right)
 
 
+@wrong(
+    "within", incident="BUG-06", where="N = 1 and a key at the right window bound and not positions"
+)
+def excludes_the_right_bound_of_a_single_query(sizes: Sizes, window: Window) -> Array:
+    """Masks the key at the right bound if there is one query: its kernel counts keys otherwise."""
+    left, right = bounds(window)
+    return (ahead(sizes) >= -left) & (ahead(sizes) <= right - (sizes.N == 1))
+
+
 @wrong("within", incident="BUG-06", where="a key after the window and not positions")
 def reaches_one_key_further_ahead(sizes: Sizes, window: Window) -> Array:
     """Extends the window by one key to the right: it adds one to an inclusive bound."""
