@@ -7,7 +7,7 @@ two. There are three kinds of scores:
 
     heavy      few keys have most of the weight, each about as much as all the others together
     staircase  scores have two levels, and the keys of each level have half of the weight
-    equal      all scores are zero, so that the output is the mean of the values, which are integers
+    equal      all scores are zero, so that the output is the mean of the values
 
 Of several queries, the second one always has equal scores.
 
@@ -42,7 +42,7 @@ WIDTHS = (2, 4, 1, 3, 8)
 PLANTED = 4  # keys that have most of the weight, or queries that have a cotangent
 ROOM = 2**14  # scores of a problem, unless it is so long that two rows have more
 FACTOR = 4.0  # of the queries in the column that plants the scores; float16 has no large entries
-SHOWN = 4  # the least size of a planted value; those of other keys are 0, 1 and 2
+SHOWN = 3  # the least size of a planted value; those of other keys are 0, 1/4 and 1/2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ def _plant(kind: str, chance: Stream, arrays: Sequence[Array], size: Sizes) -> N
     """Give the keys their scores, and values that show which of them were read."""
     q, k, v, _ = arrays
     found = places(chance, size.M)
-    v[...] = np.sign(np.round(2 * v)) + 1  # with a mean, which shows if keys are counted wrong
+    v[...] = (np.sign(np.round(2 * v)) + 1) / 4  # with a mean, which shows if keys are counted wrong
     q[..., 0], k[..., 0] = FACTOR, 0
     q[..., 1:2, :] = 0
     if kind == "equal":
