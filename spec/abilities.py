@@ -202,8 +202,8 @@ class Reports:
     """The parts of certificates, scripts and pages that depend on the kind.
 
     coverage: the rows of a problem: tested, capped and silent ones (`spec.attention.rounding`), for
-    clauses that count them. largest: the sizes of a problem of which a certificate names the largest
-    that were judged. calls: the lines of a script that shows a failure, where the engine
+    clauses that count them. largest: the sizes of a problem, of which a certificate names the
+    largest. calls: the lines of a script that shows a failure, where the engine
     (`explaining.plain`) needs help to write it. hints: what to do about a cause, by the condition
     of which it consists. pictures: what a page shows of a problem apart from its arrays.
     """

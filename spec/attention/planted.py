@@ -65,7 +65,7 @@ class Planted:
         kind = "heavy" if longest else choices.pick(KINDS)
         causal, memory = _causal(choices, scope), held.memory(choices, scope.answers)
         chance = Stream(seed := choices.seed())
-        arrays = [chance.normal(*shape) / 2 for shape in size.shapes]
+        arrays = [np.round(4 * chance.normal(*shape)) / 8 for shape in size.shapes]
         if self.along == "keys":
             _plant(kind, chance, arrays, size)
         elif longest or chance.below(2):
@@ -125,7 +125,9 @@ def _plant(kind: str, chance: Stream, arrays: Sequence[Array], size: Sizes) -> N
     """Give the keys their scores, and values that show which of them were read."""
     q, k, v, _ = arrays
     found = places(chance, size.M)
-    v[...] = (np.sign(np.round(2 * v)) + 1) / 4  # with a mean, which shows if keys are counted wrong
+    v[...] = (
+        np.sign(np.round(2 * v)) + 1
+    ) / 4  # with a mean, which shows if keys are counted wrong
     q[..., 0], k[..., 0] = FACTOR, 0
     q[..., 1:2, :] = 0
     if kind == "equal":

@@ -16,7 +16,8 @@ from spec.stream import Stream
 
 LENGTHS = (1, 2, 3, 4, 6, 7, 8, 9, 12, 16, 17, 24, 32, 33, 48, 64, 65, 128, 129)
 MOST = 2**26  # of all lengths multiplied: what is computed of a larger problem takes gigabytes
-LONG, TIMES = 2**12, 8  # a problem of longer axes is slow: others are at most so many times as large
+# Problems with a longer axis are slow: others are at most so many times as large.
+LONG, TIMES = 2**12, 8
 RARE = (5, 11, 13, 14, 19)  # lengths that hardly any other problem has
 
 

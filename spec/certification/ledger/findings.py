@@ -27,8 +27,8 @@ class Findings:
     without a declaration; declares: choices that the target itself declares. coverage: for each
     dtype the number of rows tested, and the shares of which only the range of the values was
     checked, or of whose gradients nothing is known. largest: the largest of each size of the
-    problems that were judged, by name; empty if it is not known. timings: seconds in total, and the seconds of
-    all processes together by part, whose sum may be larger: loading and probing, the
+    problems that were judged, by name; empty if it is not known. timings: seconds in total, and the
+    seconds of all processes together by part, whose sum may be larger: loading and probing, the
     implementation, the specification (definition, bounds and comparisons), making counterexamples
     smaller, and others. advice: undeclared conventions that the target seems to follow. where: the
     condition of the problems that it was judged on. causes: failures, by sets of problems; region:
