@@ -52,7 +52,7 @@ LONGEST: Mapping[Reach, tuple[int, int]] = {
     "deep": (2**20, 50),
 }
 SHORTEST = 5  # as a power of two, of those that are drawn
-MOST_ENTRIES = 2**24  # of the keys and values of a head, unless multiples need more
+WIDEST = 32  # entries of a key and its value; of wider ones there are fewer
 SHARES = tuple(range(2**12))  # of the way from a power of two to the next
 OF_QUERIES = ("queries", "thousands of queries")
 LENGTHS: Mapping[str, tuple[int, ...]] = {
@@ -168,7 +168,7 @@ def long(choices: Choices, reach: Reach, width: int) -> tuple[int, bool]:
     anywhere up to the next one; the smaller the power, the more of them.
     """
     most, turns = LONGEST[reach]
-    while most * width > MOST_ENTRIES:
+    while most * width > WIDEST * LONGEST[reach][0]:
         most //= 2
     if choices.turn((True, *(False,) * (turns - 1))):
         return most + 1, True
