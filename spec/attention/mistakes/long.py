@@ -176,7 +176,7 @@ def counts_queries_twice_beyond_65536_in_dv(seen: Pass, dout: Array) -> Array:
     return backward_steps.value_gradients(seen, dout * np.where(_rows(dout) < WRAPS, 1, 2))
 
 
-@wrong("weigh", incident="plausible", harmless=True)
+@wrong("weigh", incident="BUG-40", harmless=True)
 def adds_weights_one_by_one(s: Array, allowed: Array) -> Array:
     """Adds up the exponentials one by one, in the order of the keys."""
     e = powers(s, allowed)
