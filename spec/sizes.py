@@ -47,7 +47,7 @@ TILES: Mapping[Tiled, tuple[int, ...]] = {
 # more than a power of two, the last of equal parts is a single key, whatever the size of the parts.
 LONGEST: Mapping[Reach, tuple[int, int]] = {
     "small": (2**4, 4),
-    "quick": (2**13, 4),
+    "quick": (2**12, 4),
     "standard": (2**17, 25),
     "deep": (2**20, 50),
 }

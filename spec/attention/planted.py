@@ -101,7 +101,8 @@ def _sizes(choices: Choices, scope: Scope, along: Along) -> tuple[Sizes, bool]:
     H = min(H, max(1, ROOM // (few * many)))
     G = choices.pick((H, 1)) if Capability.GROUPS in scope.answers else H
     if along == "queries":
-        return Sizes(1, H, G, many, *up(lengths, (few,)), D, E), longest
+        (M,) = up(lengths, (few,))
+        return Sizes(1, H, G, many, M, D, E), longest
     several = lengths == 1 and Capability.QUERIES in scope.answers  # a single one is exempt
     return Sizes(1, H, G, few if several else 1, many, D, E), longest
 

@@ -212,6 +212,11 @@ def long(dtype: str) -> tuple[Problem, Problem]:
     return in_format(keys, dtype), in_format(queries, dtype)
 
 
+def beside(dtype: str) -> tuple[Problem, ...]:
+    """The problems that are no part of the family."""
+    return (lower_than_hidden(dtype), *long(dtype))
+
+
 def in_format(problem: Problem, dtype: str) -> Problem:
     """The problem in numbers of `dtype`."""
     arrays = {name: getattr(problem, name) for name in ("q", "k", "v", "dout", "mask")}

@@ -23,7 +23,7 @@ from spec.mistake import Mistake, catalogue
 from spec.notation import Array
 from spec.subject import GRADIENTS, ROUNDING
 from tests import incidents
-from tests.attention.awkward import draw, empty, family, long, lower_than_hidden
+from tests.attention.awkward import beside, draw, empty, family
 from tests.night import deep
 
 OF_TOKENS = ("query_positions", "key_positions", "query_segments", "key_segments")
@@ -131,8 +131,7 @@ def mirrored(problem: Problem) -> Problem:
 def shows(mistake: Mistake) -> bool:
     """Whether it shows on some problem of the family, or on one of those that are no part of it."""
     dtype = mistake.dtypes[0]
-    others = (*empty(dtype), lower_than_hidden(dtype), *long(dtype))
-    for problem in (*asked(mistake.spoils, dtype), *others):
+    for problem in (*asked(mistake.spoils, dtype), *empty(dtype), *beside(dtype)):
         try:
             judge(mistake, problem)
         except Violation:
@@ -218,8 +217,7 @@ def test_no_two_mistakes_are_wrong_alike(spoils: str) -> None:
     for mistake in HARMFUL:
         if mistake.spoils == spoils:
             dtype = mistake.dtypes[0]
-            put = (*asked(spoils, dtype), lower_than_hidden(dtype))
-            put += () if spoils == "rounding" else long(dtype)
+            put = (*asked(spoils, dtype), *beside(dtype)[: 1 if spoils == "rounding" else None])
             found = [x for p in put for x in results(mistake, p)]
             trace = b"".join(x.tobytes() for x in found)
             assert seen.setdefault((dtype, trace), mistake.name) == mistake.name

@@ -2,7 +2,7 @@
 
 Models are served with 128 000 to a million keys. A counter of 16 bits wraps at 65 536, a count in
 bfloat16 stays at 256 and one in float16 at 2048, and a buffer of fixed size ends somewhere. The
-quick profile has problems of up to 2^13 keys, the standard one of up to 2^17 and deep of up to
+quick profile has problems of up to 2^12 keys, the standard one of up to 2^17 and deep of up to
 2^20. One is always that long. So a function that is right up to some length, and wrong for all
 that are longer, is rejected by each profile that reaches beyond it. A fault at a single length may
 be missed. Of what needs a whole matrix, each problem has few queries or few keys
@@ -37,7 +37,7 @@ KEYS, QUERIES = Planted(along="keys"), Planted(along="queries")
 def a_million_keys_are_each_read_once(attention: Implementation, problem: Problem) -> None:
     """The output matches the definition for up to 2^20 keys.
 
-        o_i = sum_(j < M) a_ij v_j    for M up to 2^13 (quick), 2^17 (standard), 2^20 (deep)
+        o_i = sum_(j < M) a_ij v_j    for M up to 2^12 (quick), 2^17 (standard), 2^20 (deep)
 
     A few planted keys have most of the weight, so each of them shows in the output if it is not
     read, or read twice.
@@ -61,7 +61,7 @@ def a_million_keys_are_each_read_once(attention: Implementation, problem: Proble
 def a_million_keys_receive_gradients(attention: Implementation, problem: Problem) -> None:
     """The gradients match the definition for up to 2^20 keys, up to the last key.
 
-        dq_i, dk_j, dv_j    for M up to 2^13 (quick), 2^17 (standard), 2^20 (deep)
+        dq_i, dk_j, dv_j    for M up to 2^12 (quick), 2^17 (standard), 2^20 (deep)
 
     A backward pass has a separate loop over the keys, with its own offsets.
     """
@@ -86,7 +86,7 @@ def a_million_keys_receive_gradients(attention: Implementation, problem: Problem
 def a_million_keys_are_measured(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp matches the definition for up to 2^20 keys.
 
-        lse_i = log sum_(j < M) exp(s_ij)    for M up to 2^13 (quick), 2^17 (standard), 2^20 (deep)
+        lse_i = log sum_(j < M) exp(s_ij)    for M up to 2^12 (quick), 2^17 (standard), 2^20 (deep)
 
     Partial results are combined by it, so a sum of weights that stays at 2048 is wrong here even
     where the output does not depend on it.
@@ -108,7 +108,7 @@ def a_million_keys_are_measured(attention: Implementation, problem: Problem) -> 
 def a_million_queries_keep_their_rows(attention: Implementation, problem: Problem) -> None:
     """With up to 2^20 queries, each output row is that of its query and matches the definition.
 
-        o_i = sum_j a_ij v_j    for i < N,  N up to 2^13 (quick), 2^17 (standard), 2^20 (deep)
+        o_i = sum_j a_ij v_j    for i < N,  N up to 2^12 (quick), 2^17 (standard), 2^20 (deep)
 
     Offsets of rows are products of lengths and head sizes, which are the first to need 32 bits.
     """
@@ -130,7 +130,7 @@ def a_million_queries_keep_their_rows(attention: Implementation, problem: Proble
 def a_million_queries_pass_gradients_on(attention: Implementation, problem: Problem) -> None:
     """With up to 2^20 queries, the gradients match the definition, and count each query once.
 
-        dq_i, dk_j, dv_j    for N up to 2^13 (quick), 2^17 (standard), 2^20 (deep)
+        dq_i, dk_j, dv_j    for N up to 2^12 (quick), 2^17 (standard), 2^20 (deep)
 
     The gradients of keys and values are sums over all queries.
     """
