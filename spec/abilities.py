@@ -202,12 +202,14 @@ class Reports:
     """The parts of certificates, scripts and pages that depend on the kind.
 
     coverage: the rows of a problem: tested, capped and silent ones (`spec.attention.rounding`), for
-    clauses that count them. calls: the lines of a script that shows a failure, where the engine
+    clauses that count them. largest: the sizes of a problem, of which a certificate names the
+    largest. calls: the lines of a script that shows a failure, where the engine
     (`explaining.plain`) needs help to write it. hints: what to do about a cause, by the condition
     of which it consists. pictures: what a page shows of a problem apart from its arrays.
     """
 
     coverage: Callable[[Clause, Any, Any], Counted | None] = unknown
+    largest: Callable[[Any], Mapping[str, int]] = nothing
     calls: Callable[[Clause, Any, Mapping[str, str], Any], list[str] | None] = unknown
     hints: Mapping[str, str] = field(default_factory=dict)
     pictures: Pictures = no_pictures

@@ -36,7 +36,7 @@ COMPARISON = re.compile(r"([A-Z]) *(?:% *(\d+) *)?([<>]=?|==?|!=) *([A-Z]|\d+)")
 TOKEN = re.compile(r"\(|\)|\b(?:and|or|not)\b")
 IS_NO = " is no "
 ASKED = " asked for"  # ends a word that names a function
-THRESHOLDS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+THRESHOLDS = (*(2**x for x in range(11)), 4096, 16384, 32768, 65536)
 MULTIPLES = (2, 4, 8, 16, 64)
 SIZES = (0, 1, 2)  # always compared by equality
 NOTICED = 8.0  # what another size has to explain: there are hundreds, and this one failed

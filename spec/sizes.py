@@ -43,6 +43,17 @@ TILES: Mapping[Tiled, tuple[int, ...]] = {
     "thousands": THOUSANDS,
     "thousands of queries": THOUSANDS,
 }
+# The longest sequence of each profile, less one, and of how many problems one has it. As it is one
+# more than a power of two, the last of equal parts is a single key, whatever the size of the parts.
+LONGEST: Mapping[Reach, tuple[int, int]] = {
+    "small": (2**4, 4),
+    "quick": (2**12, 4),
+    "standard": (2**17, 25),
+    "deep": (2**20, 50),
+}
+SHORTEST = 5  # as a power of two, of those that are drawn
+WIDEST = 32  # entries of a key and its value; of wider ones there are fewer
+SHARES = tuple(range(2**12))  # of the way from a power of two to the next
 OF_QUERIES = ("queries", "thousands of queries")
 LENGTHS: Mapping[str, tuple[int, ...]] = {
     "small": SMALL,
@@ -148,6 +159,24 @@ def sizes(choices: Choices, limits: Limits) -> Sizes:
     axes = (*axes, "E") if limits.free_width else axes
     without = choices.pick((*("",) * 12, *axes))
     return drawn._replace(**dict.fromkeys(without, 0)) if without else drawn
+
+
+def long(choices: Choices, reach: Reach, width: int) -> tuple[int, bool]:
+    """A long length for rows of so many entries, and whether it is the longest of the profile.
+
+    The longest takes its turn. Of the others, half lie within three of a power of two, and half
+    anywhere up to the next one; the smaller the power, the more of them.
+    """
+    most, turns = LONGEST[reach]
+    while most * width > WIDEST * LONGEST[reach][0]:
+        most //= 2
+    if choices.turn((True, *(False,) * (turns - 1))):
+        return most + 1, True
+    powers = range(min(SHORTEST, most.bit_length() - 2), most.bit_length() - 1)
+    power = choices.pick([x for place, x in enumerate(powers) for _ in powers[place:]])
+    if choices.pick((True, False)):
+        return 2**power + choices.pick((1, 0, -1, 2, -2, 3, -3)), False
+    return int(2**power * (1 + choices.pick(SHARES) / len(SHARES))), False
 
 
 def up(number: int, sizes: Sequence[int]) -> tuple[int, ...]:

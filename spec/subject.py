@@ -135,6 +135,10 @@ class Subject:
         """The kinds of problem that `problem` belongs to; empty in the basic case."""
         return frozenset(kind for kind, asks in self.kinds.items() if asks(problem))
 
+    def is_basic(self, problem: Any) -> bool:
+        """Whether a problem is in the basic case, in which an exception is a failure."""
+        return not self.kinds_of(problem)
+
     def counted(self, kinds: frozenset[str]) -> frozenset[str]:
         """These kinds of problem without those that are in this subject's basic case."""
         pairs = self.otherwise.items()

@@ -102,6 +102,6 @@ def keeps(clause: Clause, subject: Subject, problem: Posed) -> bool:
 
 def unless_allowed(refusal: Refused, watch: Watch, subject: Subject) -> Violation | None:
     """A violation if the unsupported problem belongs to the basic case; else None."""
-    if watch.refused is not None and subject.kinds_of(watch.refused):
+    if watch.refused is not None and not subject.is_basic(watch.refused):
         return None
     return Violation(f"{REFUSED}: {refusal}")

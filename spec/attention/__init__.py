@@ -45,6 +45,7 @@ claim, a formula and a check of a few lines.
       latents         keys and values computed from latents need not be stored
     X blocks          attention over parts of the keys merges into the whole
       thousands       at more than a thousand keys or queries
+      long            at up to a million
     T calls           a call is a pure function of its inputs
 
 Then `record`: an implementation as clauses see it. `domain` and `masks`: the problems that clauses
@@ -60,6 +61,6 @@ IN_ORDER = (
     "large_values keys bases scale permutations masking forbidden idleness biases causality "
     "gradient_flow decoding windows window_edges first_keys caps beyond_caps sinks sinks_beside "
     "sinks_trained slopes slopes_beside places places_read places_beside segments other_texts "
-    "segments_apart segments_backward heads latents blocks thousands calls"
+    "segments_apart segments_backward heads latents blocks thousands long calls"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

@@ -1,6 +1,7 @@
 """Attention functions: four arrays in, one out, and a good many options."""
 
 import inspect
+from collections.abc import Mapping
 
 from spec.abilities import WORDS, Causes, Conventions, Counted, Functions, Reports, Targets, Trials
 from spec.attention import rounding
@@ -53,6 +54,13 @@ def coverage(clause: Clause, record: Implementation, problem: Problem) -> Counte
         return None
     seen = rounding.coverage(problem)
     return seen.rows, seen.capped, seen.silent
+
+
+def largest(problem: Problem) -> Mapping[str, int]:
+    """The sizes of a problem of which a certificate names the largest."""
+    heads = problem.B * problem.H
+    scores = heads * problem.N * problem.M
+    return {"N": problem.N, "M": problem.M, "D": problem.D, "B·H": heads, "scores": scores}
 
 
 SECTIONS = {
@@ -161,5 +169,5 @@ KIND = Kind(
     trials=TRIALS,
     conventions=CONVENTIONS,
     causes=CAUSES,
-    reports=Reports(coverage=coverage, hints=HINTS, pictures=pictures),
+    reports=Reports(coverage=coverage, largest=largest, hints=HINTS, pictures=pictures),
 )

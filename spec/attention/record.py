@@ -12,7 +12,10 @@ from spec.attention.conventions import CONVENTIONS
 from spec.attention.notation import Gradients, Problem
 from spec.attention.options import KINDS, Capability, kinds_of
 from spec.notation import Array, Call
+from spec.sizes import THOUSANDS
 from spec.subject import Subject, not_offered
+
+USUAL = max(THOUSANDS)  # a function may have a longest sequence, and raise an exception beyond it
 
 
 @dataclass(frozen=True)
@@ -83,3 +86,7 @@ class Implementation(Subject):
             if any(size % number for size in sizes[name])
         }
         return self.counted(kinds_of(problem)) | beside
+
+    def is_basic(self, problem: Problem) -> bool:
+        """Whether a problem is in the basic case; a sequence of more than USUAL tokens is not."""
+        return super().is_basic(problem) and max(problem.N, problem.M) <= USUAL

@@ -195,6 +195,28 @@ def empty(dtype: str) -> tuple[Problem, ...]:
     return (*fitting, biased.but(mask=biased.mask.astype(np.float32)), large)
 
 
+def long(dtype: str) -> tuple[Problem, Problem]:
+    """70 000 keys, of which the first and the last have much weight; and as many queries.
+
+    The second of two queries weighs all keys alike. Of many, the first and the last have a
+    cotangent. They are no part of the family, as they take their time.
+    """
+    keys = draw(B=1, H=1, G=1, N=2, M=70_001, D=2)
+    q, k = keys.q.copy(), keys.k.copy()
+    q[..., 0, :], q[..., 1, :] = (4, 0), 0
+    k[..., [0, -1], 0] = np.log(keys.M) * np.sqrt(keys.D) / 4
+    keys = keys.but(q=q, k=k, v=keys.v + 1)
+    queries = draw(B=1, H=1, G=1, N=70_001, M=2, D=2)
+    ends = np.isin(np.arange(queries.N), (0, queries.N - 1))
+    queries = queries.but(dout=queries.dout * ends[:, None])
+    return in_format(keys, dtype), in_format(queries, dtype)
+
+
+def beside(dtype: str) -> tuple[Problem, ...]:
+    """The problems that are no part of the family."""
+    return (lower_than_hidden(dtype), *long(dtype))
+
+
 def in_format(problem: Problem, dtype: str) -> Problem:
     """The problem in numbers of `dtype`."""
     arrays = {name: getattr(problem, name) for name in ("q", "k", "v", "dout", "mask")}

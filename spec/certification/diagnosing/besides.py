@@ -17,6 +17,7 @@ import numpy as np
 
 from spec.alike import alike
 from spec.certification.diagnosing.evidence import Evidence
+from spec.certification.diagnosing.experiments import in_time
 from spec.certification.diagnosing.leads import Found, Lead, Row, widened
 from spec.certification.diagnosing.search import RARELY, Search
 from spec.certification.diagnosing.table import CLEAR, Table
@@ -43,6 +44,8 @@ def found_besides(search: Search, found: Found) -> Found | None:
     cause, lead, kind = found.cause, found.lead, search.kind
     several = [x for x in search.found if x.lead.word == lead.word and not x.cause.lens]
     if lead.drawn or cause.lens or not cause.problems[1] or len(several) > 1:
+        return None
+    if in_time(lead.problem, MANY) < LOOKED:  # to try known bugs on many keys takes minutes
         return None
     rows = _wrong_inside(search, found)
     failures, others = _compared(search, lead, [row.problem for row in rows])

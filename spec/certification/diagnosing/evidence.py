@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spec.certification.diagnosing.experiments import changed, no_larger, of_lengths
+from spec.certification.diagnosing.experiments import changed, in_time, no_larger, of_lengths
 from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
 from spec.certification.each import Each, one_by_one
 from spec.certification.explaining.reduction import smallest
@@ -226,7 +226,7 @@ class Evidence:
         numbers: whether numbers are made simpler, too.
         """
         met: list[Row] = []
-        asked = 0
+        asked, most = 0, in_time(lead.problem, most)
 
         def fails(candidate: Any) -> bool:
             nonlocal asked

@@ -16,6 +16,8 @@ from spec.stream import Stream
 
 LENGTHS = (1, 2, 3, 4, 6, 7, 8, 9, 12, 16, 17, 24, 32, 33, 48, 64, 65, 128, 129)
 MOST = 2**26  # of all lengths multiplied: what is computed of a larger problem takes gigabytes
+# Problems with a longer axis are slow: others are at most so many times as large.
+LONG, TIMES = 2**12, 8
 RARE = (5, 11, 13, 14, 19)  # lengths that hardly any other problem has
 
 
@@ -37,15 +39,22 @@ def changed(
 
 def no_larger(problem: Any, every: Iterable[Any]) -> Iterator[Any]:
     """Yield the problems that are not far larger than the others, nor than this one."""
-    most = max(MOST, _volume(problem))
-    yield from (x for x in every if _volume(x) <= most)
+    lengths = _lengths(problem)
+    volume, long = prod(lengths), max(lengths) > LONG
+    most = TIMES * volume if long else max(MOST, volume)
+    yield from (x for x in every if prod(_lengths(x)) <= most)
 
 
-def _volume(problem: Any) -> int:
-    """The product of all its lengths."""
+def in_time(problem: Any, most: int) -> int:
+    """How many problems like this one are looked at, where there is time for `most` usual ones."""
+    return max(1, most * LONG // max(LONG, *_lengths(problem)))
+
+
+def _lengths(problem: Any) -> list[int]:
+    """The length of each of its axes."""
     arrays = (problem.having(letter).items() for letter in problem.letters)
     lengths = ([getattr(problem, name).shape[axis] for name, axis in found] for found in arrays)
-    return prod(max(found) for found in lengths if found)
+    return [max(found) for found in lengths if found]
 
 
 def of_lengths(problem: Any, letter: str, lengths: Sequence[int]) -> Iterator[Any]:

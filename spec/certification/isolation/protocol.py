@@ -144,7 +144,7 @@ def _possible(verdict: Verdict, grade: str) -> bool:
         and (outcome != "crashed" or verdict.message.startswith(ITSELF))
         and (outcome != "holds" or verdict.examples > 0)
         and (graded if verdict.dtype in HALF else verdict.rounding == GRADES[0])
-        and all(x >= 0 for x in counts)
+        and all(x >= 0 for x in (*counts, *verdict.largest.values()))
         and all(name in PARTS and 0 <= x < inf for name, x in seconds.items())
         and not verdict.causes
     )

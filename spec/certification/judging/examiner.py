@@ -41,7 +41,9 @@ from spec.notation import Grade
 from spec.subject import Subject
 from spec.trial import broken
 
-AS_FOUND = ("examples", "worst", "refused", "rounding", "raised", "coverage", "seconds")
+AS_FOUND = (
+    *("examples", "worst", "refused", "rounding", "raised", "coverage", "largest", "seconds"),
+)
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spec.certification.judging.drawing import in_advance, same_chances, series
+from spec.certification.judging.verdict import larger
 from spec.clause import Clause
 from spec.comparison import Violation, measuring
 from spec.domain import Scope
@@ -43,6 +44,7 @@ class Finding:
     rounding: Grade = "strict"
     raised: str = ""  # why it is no stricter one, if a problem needs it
     coverage: tuple[int, int, int] = (0, 0, 0)  # rows, of these capped, of these silent
+    largest: dict[str, int] = field(default_factory=dict)  # of each size, in what was answered
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -167,7 +169,9 @@ def _examine(
         return
     finding.examples += 1
     finding.worst = max(finding.worst, measure.worst)
-    counted = kind_of(clause.about).reports.coverage(clause, watched, problem)
+    reports = kind_of(clause.about).reports
+    finding.largest = larger(finding.largest, reports.largest(problem))
+    counted = reports.coverage(clause, watched, problem)
     if counted is not None:
         rows, capped, silent = (x + y for x, y in zip(finding.coverage, counted, strict=True))
         finding.coverage = (rows, capped, silent)

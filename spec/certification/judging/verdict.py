@@ -63,6 +63,7 @@ class Verdict:
     that is known to fail the clause in the same way. coverage: rows that see a key; of these, those
     of which only the range of the values was checked; and those without a bound on gradients.
     script: the smallest call that was found to raise the exception, where others are answered.
+    largest: the largest of each size of the problems that were answered, by name.
     programs: compiled during the run. drawn: the word that draws a problem again (`replaying`) ->
     the result. Raises ValueError for an unknown clause or dtype: the two name files of a report.
     """
@@ -81,6 +82,7 @@ class Verdict:
     rounding: Grade = "strict"
     raised: str = ""
     coverage: tuple[int, int, int] = (0, 0, 0)
+    largest: Mapping[str, int] = field(default_factory=dict)
     programs: int = 0
     drawn: Mapping[str, str] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -106,6 +108,11 @@ class Verdict:
         return replace(self, seconds=seconds, programs=self.programs + look.programs)
 
 
+def larger(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    """The larger one of each size, by name."""
+    return {x: max(one.get(x, 0), other.get(x, 0)) for x in {**one, **other}}
+
+
 def unrun(clause: Clause, dtype: str, outcome: Outcome, message: str) -> Verdict:
     """The verdict on a clause that was tested on no problem."""
     return Verdict(clause.number, clause.name, clause.force, dtype, outcome, message=message)
@@ -119,6 +126,7 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
         "worst": number(verdict.worst),
         "counterexample": example and counterexample_to_json(example),
         "coverage": verdict.coverage if any(verdict.coverage) else (),
+        "largest": dict(verdict.largest),
         "drawn": dict(verdict.drawn),
         "seconds": dict(verdict.seconds),
     }

@@ -41,6 +41,7 @@ def brief(certificate: Certificate) -> dict[str, Any]:
         "declares": dict(certificate.declares),
         "seconds": round(certificate.timings["total"], 1),
         "programs": certificate.programs,
+        "largest": dict(certificate.largest),
         "outcomes": {dtype: _outcomes(certificate, dtype) for dtype in certificate.dtypes},
         "worst": {dtype: _worst(certificate, dtype) for dtype in certificate.dtypes},
         "said": _said(certificate),
@@ -76,6 +77,7 @@ def in_full(written: Mapping[str, Any], clauses: Mapping[str, Clause]) -> Certif
         region=Region.from_json(written["region"]),
         programs=written["programs"],
         specification=written.get("specification", FIRST),  # older ones do not say it
+        largest=written.get("largest", {}),  # nor this
     )
 
 

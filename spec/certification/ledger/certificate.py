@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 
 from spec.backends.calling import UNTESTED
 from spec.certification.diagnosing.diagnosis import Diagnosis
 from spec.certification.judging.cause import Cause, Region
 from spec.certification.judging.plan import granted
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import Verdict
+from spec.certification.judging.verdict import Verdict, larger
 from spec.certification.ledger.findings import Findings, blocks
 from spec.certification.ledger.notebook import in_html
 from spec.certification.ledger.text import report
@@ -58,6 +59,7 @@ def certificate(
         verdicts=tuple(verdicts),
         conventions={**survey.conventions, **grades},
         coverage=_coverage(verdicts),
+        largest=reduce(larger, (v.largest for v in verdicts), {}),
         timings=timings,
         seed=request.seed,
         profile=request.profile,

@@ -32,6 +32,9 @@ def changes(
         for c in (before, after)
     )
     yield from _mappings("version of ", old, new)
+    if before.largest and after.largest:  # one from before sizes were noted does not know them
+        sizes = ({n: str(x) for n, x in c.largest.items()} for c in (before, after))
+        yield from _mappings("largest ", *sizes)
     yield from _verdicts(before, after)
     yield from _found("refused", _refusals(before), _refusals(after))
     yield from _found("cause", _causes(before), _causes(after))

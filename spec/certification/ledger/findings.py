@@ -26,8 +26,9 @@ class Findings:
     conventions: all choices, with the rounding model of each 16-bit dtype; defaults: the choices
     without a declaration; declares: choices that the target itself declares. coverage: for each
     dtype the number of rows tested, and the shares of which only the range of the values was
-    checked, or of whose gradients nothing is known. timings: seconds in total, and the seconds of
-    all processes together by part, whose sum may be larger: loading and probing, the
+    checked, or of whose gradients nothing is known. largest: the largest of each size of the
+    problems that were judged, by name; empty if it is not known. timings: seconds in total, and the
+    seconds of all processes together by part, whose sum may be larger: loading and probing, the
     implementation, the specification (definition, bounds and comparisons), making counterexamples
     smaller, and others. advice: undeclared conventions that the target seems to follow. where: the
     condition of the problems that it was judged on. causes: failures, by sets of problems; region:
@@ -61,6 +62,7 @@ class Findings:
     specification: str = FIRST
     declares: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
+    largest: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, x in vars(self).items():

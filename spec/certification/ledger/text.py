@@ -83,6 +83,7 @@ def _head(certificate: Findings) -> str:
         *[f"isolation     {isolated}"] * bool(isolated),
         *[f"compiled      {certificate.compiled}"] * bool(certificate.compiled),
         f"profile       {certificate.profile}, {_seed(certificate)}",
+        *[f"largest       {largest(certificate)}"] * bool(certificate.largest),
         *(f"note          {note}" for note in certificate.notes if not says_so(note)),
     ]
     return "\n".join(lines)
@@ -120,6 +121,11 @@ def in_short(certificate: Findings) -> str:
     said = ", ".join(f"{name}={value}" for name, value in certificate.declares.items())
     under = f", under conventions it declares itself: {said}" if said else ""
     return f"{_judged(certificate)}{under}"
+
+
+def largest(certificate: Findings) -> str:
+    """The largest of each size of the problems that were judged, in words."""
+    return ", ".join(f"{name}={size}" for name, size in certificate.largest.items())
 
 
 def in_a_row(certificate: Findings) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from spec.certification.ledger.causes import filled
+from spec.certification.ledger.text import largest
 from spec.certification.pages.judged import UNJUDGED, Judged
 from spec.certification.pages.matrix import GRAVITY, Chapter, Line, State, chapters, shortened
 from spec.clause import Clause
@@ -30,6 +31,8 @@ def _table(chapter: Chapter) -> Iterator[str]:
         signs = " ".join(f"{gravest(line.sections.get(x, ())):1}" for x in chapter.sections)
         head = f"{line.judged.name:<{name}}  {_origin(line):<{origin}}  {line.verdict:<{verdict}}"
         yield f"{head}  {signs}".rstrip()
+        if sizes := largest(line.judged.certificate):
+            yield filled("    ", f"largest: {sizes}")
         if line.judged.certificate.causes:
             yield filled("    ", line.region)
 
@@ -86,6 +89,8 @@ def _told(line: Line, clauses: Mapping[str, Clause]) -> Iterator[str]:
     yield f'### <a id="{line.id}"></a>{plain(line.judged.name)}'
     yield from ("", f"{plain(_origin(line))}: {plain(line.verdict)}.", "")
     yield f"Region: {plain(line.region)}"
+    if sizes := largest(line.judged.certificate):
+        yield from ("", f"Largest: {plain(sizes)}")
     for cause, said in line.judged.pairs:
         kind = plain(said.get("kind", UNJUDGED))
         sentence = cause.sentence if cause else said.get("sentence", "")
