@@ -168,14 +168,16 @@ class Conventions:
     under: a record with declared conventions as one that follows the defaults. telling: for each
     convention, problems on which its choices differ and those of no other do. telling_else: others
     for a target that supports none of these. told_by: the clause that detects a convention in
-    addition to the definition. shows: conventions that are never declared, as problems in a dtype
-    reveal them.
+    addition to the definition. telling_also: problems on which the definition alone detects a
+    convention that does not show in those of telling. shows: conventions that are never declared,
+    as problems in a dtype reveal them.
     """
 
     under: Callable[[Any, Mapping[str, str]], Any] = unchanged
     telling: Callable[[str], Mapping[str, Problems]] = nothing
     telling_else: Callable[[str], Mapping[str, Problems]] = nothing
     told_by: Mapping[str, str] = field(default_factory=dict)
+    telling_also: Callable[[str], Mapping[str, Problems]] = nothing
     shows: Callable[[Any, str], Mapping[str, str]] = nothing
 
 

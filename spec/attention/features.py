@@ -70,7 +70,6 @@ WORDS: Mapping[str, Feature] = {
     "a query fully masked by booleans": lambda p: forms.idle(p, by=True),
     "a query fully masked by -inf": lambda p: forms.idle(p, by=False),
     "finite biases": lambda p: forms.added(p).size > 0,
-    "biases of any kind": lambda p: p.slopes is not None or forms.added(p).size > 0,
     **{f"biases below {x}": forms.added_below(x) for x in LOW},
     "a soft-cap": CAP.asked,
     "scores beyond the soft-cap": forms.beyond_the_cap,
@@ -81,6 +80,8 @@ WORDS: Mapping[str, Feature] = {
     "a query that sees only an attention sink": forms.sees_a_sink_alone,
     "ALiBi slopes": SLOPES.asked,
     "ALiBi slopes per sequence": HOLDS[Capability.SLOPES_EACH],
+    # After what it consists of: of two features of the same problems, the first one is named.
+    "biases of any kind": lambda p: p.slopes is not None or forms.added(p).size > 0,
     "positions": QUERY_POSITIONS.asked,
     "query positions": lambda p: p.query_positions is not None,
     "key positions": lambda p: p.key_positions is not None,

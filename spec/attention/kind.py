@@ -19,7 +19,16 @@ from spec.attention.plug.layouts import LAYOUTS
 from spec.attention.plug.lenses import LENSES
 from spec.attention.plug.narrowing import TILES, fitted, narrower
 from spec.attention.plug.spelling import SPELLINGS
-from spec.attention.plug.trials import aligned, core, kinds, of_functions, of_many, square, telling
+from spec.attention.plug.trials import (
+    aligned,
+    beside_sinks,
+    core,
+    kinds,
+    of_functions,
+    of_many,
+    square,
+    telling,
+)
 from spec.attention.plug.units import of_sums
 from spec.attention.record import Implementation
 from spec.attention.simplify import WAYS, twists
@@ -146,6 +155,7 @@ CONVENTIONS = Conventions(
     telling=telling,
     telling_else=aligned,
     told_by={**dict.fromkeys(("lse-base", "lse-sink", "fully-masked-lse"), "A7"), "parts": "M22"},
+    telling_also=beside_sinks,
     shows=of_sums,
 )
 CAUSES = Causes(

@@ -134,6 +134,7 @@ _OPTIONS = (
 )
 OPTIONS: Mapping[str, Option] = {option.name: option for option in _OPTIONS}
 
+HEADS_FIRST, QUERIES_FIRST = "heads before queries", "queries before heads"
 CORNERS = ("top-left", "bottom-right")
 _QUESTIONS = (
     Question("causal", "causal", "alignment of the causal diagonal, N not M", CORNERS),
@@ -175,6 +176,9 @@ _QUESTIONS = (
     Question("lse-sink", "log-sum-exp", "the term of the sink in lse", ("with", "without")),
     Question(
         "fully-masked-lse", "log-sum-exp", "lse of a fully masked row", ("-inf", "+inf", "finite")
+    ),
+    Question(
+        "lse-axes", "log-sum-exp", "order of heads and queries in lse", (HEADS_FIRST, QUERIES_FIRST)
     ),
     Question(
         "texts",

@@ -18,7 +18,7 @@ import numpy as np
 
 from spec.attention import small, texts
 from spec.attention.notation import Problem
-from spec.attention.parameter import OF_KEYS, UNITS, Option, Parameter, bounded, mates, or_zero
+from spec.attention.parameter import OWN, UNITS, Option, Parameter, bounded, mates, or_zero
 from spec.notation import HALF
 from spec.subject import Backward
 
@@ -76,8 +76,8 @@ class Capability(StrEnum):
 MASK = Parameter(
     "mask",
     "a mask",
-    ("attn_mask", "mask", "attention_mask", *OF_KEYS),
-    own=OF_KEYS,
+    ("attn_mask", "mask", "attention_mask", *OWN),
+    own=OWN,
     added=("bias", "attn_bias"),
 )
 CAUSAL = Parameter("causal", "causal", ("is_causal", "causal"))
@@ -142,12 +142,7 @@ SINGLE = (
     ),
     Option(Capability.SCALE, SCALE.asked, ({"scale": 0.5},), (SCALE,)),
     Option(Capability.GROUPS, GROUPED.asked, ({"H": 6, "G": 2},), (GROUPED,)),
-    Option(
-        Capability.WINDOW,
-        WINDOW.asked,
-        ({"window": (1, 2)}, {"window": (1, 0)}, {"M": 5, "window": (1, 2)}),
-        (WINDOW,),
-    ),
+    Option(Capability.WINDOW, WINDOW.asked, small.WINDOWS, (WINDOW,)),
     Option(
         Capability.FIRST,
         FIRST.asked,

@@ -149,8 +149,19 @@ def with_itself(window: Window, problem: Problem) -> int:
     return left + 1
 
 
+def left_bound(window: Window, problem: Problem) -> int:
+    """The left bound of a window alone, -1 for none (FlashInfer).
+
+    Raises Refused if the window has a right bound that causality does not give.
+    """
+    left, right = window
+    if right is not None and not (problem.causal and right >= 0):
+        raise Refused("a left bound describes no window with a right bound of its own")
+    return -1 if left is None else left
+
+
 # Names of a window whose values have other units.
-UNITS = {"local_window_size": beside, "sliding_window": with_itself}
+UNITS = {"local_window_size": beside, "sliding_window": with_itself, "window_left": left_bound}
 
 
 def padding_keys(mask: Array, problem: Problem) -> Array:
@@ -163,5 +174,17 @@ def padding_keys(mask: Array, problem: Problem) -> Array:
     return np.asarray(~mask[:, 0, 0])
 
 
+def for_all_heads(mask: Array, problem: Problem) -> Array:
+    """A boolean mask (N, M) for all heads, which replaces causality (FlashInfer).
+
+    Raises Refused if the mask is additive, or differs between sequences or heads.
+    """
+    if mask.dtype != bool or any(size != 1 for size in mask.shape[:-2]):
+        raise Refused("a custom mask is boolean and (N, M)")
+    return np.broadcast_to(mask.reshape(mask.shape[-2:]), (problem.N, problem.M))
+
+
 # Names of a mask that masks keys for all queries alike.
 OF_KEYS = {"key_padding_mask": padding_keys}
+OF_HEADS = {"custom_mask": for_all_heads}  # the same for all heads
+OWN = {**OF_HEADS, **OF_KEYS}  # names of a mask that mean something else than `attn_mask`

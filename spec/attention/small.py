@@ -1,6 +1,7 @@
 """The arrays of options in small problems, which have B = 2, H = G = 3, N = M = 4."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,12 @@ def written_out(mask: Array, heads: int = 3) -> Array:
     return np.broadcast_to(mask, (2, heads, 4, 4)).copy()
 
 
+WINDOWS: tuple[Mapping[str, Any], ...] = (
+    {"window": (1, 2)},
+    {"window": (1, 0)},
+    {"M": 5, "window": (1, 2)},
+    {"window": (1, None)},  # for a function that takes a left bound alone
+)
 # Masks of keys alone, (B, 1, 1, M), and others.
 OF_KEYS: Options = ({"mask": PADDED}, {"mask": np.where(PADDED, ADDED[0], -np.inf)})
 BOOLEAN: Options = (

@@ -52,7 +52,8 @@ class Connection:
     is given the same object again, as by a caller who fills a buffer in place; what it remembers by
     the identity of an array is then wrong. Each comes with the bytes that it was left with; late:
     whether others were found there; unseen: those that nobody has looked at since, by their number.
-    sweeps: how often somebody looked. refills: whether an array of the library can be. calls, most:
+    sweeps: how often somebody looked. refills: whether an array of the library can be. before: the
+    last number of an array when the library was chosen, as others are of no use to it. calls, most:
     how many there were, and how many there will be, as nobody knows beforehand. pinned: objects of
     the runner that no other one has. counted: the last counts of what was compiled.
     """
@@ -62,7 +63,7 @@ class Connection:
         self.numbers = 0
         self.new: list[dict[str, Any]] = []
         self.free: list[int] = []
-        self.at, self.live, self.refills = 0, 0, False
+        self.at, self.live, self.refills, self.before = 0, 0, False, 0
         self.calls, self.most, self.pinned = 0, secrets.randbelow(2 * CALLS) + 1, 0
         self.counted = Counts()
         self.gaps: dict[int, list[int]] = {}
@@ -120,7 +121,7 @@ class Connection:
     def leave(self, spot: Spot) -> None:
         """Give a place back. The next array of its form is the same object, with other numbers."""
         self.live -= 1
-        if self.refills and spot.form[0] != "int64":
+        if self.refills and spot.id > self.before and spot.form[0] != "int64":
             left = spot, self.block[spot.at : spot.at + spot.size]
             self.spare.setdefault(spot.form, []).append(left)
             self.unseen[spot.id] = left

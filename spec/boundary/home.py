@@ -124,6 +124,7 @@ class Home:
         here.empty()
         self.ask("library", name=name, device=device)
         self.chosen = name, device
+        here.before = here.numbers
         here.refills = name in SHARED and device == "cpu"
         self.copies = name in SHARED and device != "cpu"
 

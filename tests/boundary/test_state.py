@@ -127,6 +127,18 @@ def test_an_answer_that_is_still_held_keeps_its_runner(function):
     assert target._home.connection() is not here
 
 
+def test_an_array_of_an_earlier_library_is_not_refilled(function):
+    target, library = function
+    target._home.connection().most = 9
+    (kept,) = arrays(library, 1)
+    target.library("numpy", "cpu")
+    here = target._home.connection()
+    (mine,) = arrays(library, 2)
+    number = mine.spot.id
+    del kept, mine
+    assert [spot.id for spare in here.spare.values() for spot, _ in spare] == [number]
+
+
 def test_the_state_of_a_cache_is_not_lost(cache):
     target, library = cache
     made = target(1, 1, 4, 4, Format("float32"))

@@ -5,6 +5,7 @@ import numpy as np
 from spec.notation import Array
 
 NONE = (-1, -1)
+BITS = float(np.log(2))
 
 
 def flash_attn_func(
@@ -139,3 +140,44 @@ def residual_of_heads(query, key, value, return_residual=False):
     """Returns it as (B, H, N), and asks for the residual of (B, N, H)."""
     found = _softmax(_scores(query, key, None), value)
     return found if return_residual else found[0]
+
+
+def single_prefill(
+    q,
+    k,
+    v,
+    custom_mask=None,
+    causal=False,
+    sm_scale=None,
+    window_left=-1,
+    logits_soft_cap=None,
+    return_lse=False,
+    base=BITS,
+):
+    """FlashInfer: one request (N, H, D), a mask in place of causality, lse (N, H) in bits."""
+    N, M = len(q), len(k)
+    behind = np.arange(N)[:, None] + M - N - np.arange(M)
+    seen = custom_mask if custom_mask is not None else (behind >= 0) | (not causal)
+    seen = seen & ((behind <= window_left) | (window_left < 0))
+    scores = _scores(q[None], k[None], sm_scale)
+    if logits_soft_cap:
+        scores = logits_soft_cap * np.tanh(scores / logits_soft_cap)
+    out, lse = _softmax(np.where(seen, scores, -np.inf), v[None])
+    lse = lse[0].T / lse.dtype.type(base)
+    return (out[0], lse) if return_lse else out[0]
+
+
+def natural_prefill(q, k, v, return_lse=False):
+    """The same with a natural logarithm."""
+    return single_prefill(q, k, v, return_lse=return_lse, base=1.0)
+
+
+def heads_first_prefill(q, k, v, return_lse=False):
+    """The same with lse (H, N)."""
+    out, lse = single_prefill(q, k, v, return_lse=True)
+    return (out, lse.T) if return_lse else out
+
+
+def window_of_one_less(q, k, v, causal=False, window_left=-1):
+    """The same, and the query's own key is one of those of a window."""
+    return single_prefill(q, k, v, causal=causal, window_left=max(window_left - 1, -1))

@@ -12,7 +12,7 @@ from spec.attention.deployed.entry import (
     called,
     says,
 )
-from spec.attention.libraries import Library
+from spec.attention.libraries import QUERIES_FIRST, Library
 
 JAX = ("jax-ml/jax", "cec06d116c05f0d52adfceee3d3b730fdbcb0ce5")
 SPLASH = "jax/experimental/pallas/ops/tpu/splash_attention/splash_attention"
@@ -89,6 +89,7 @@ FRAMEWORKS: tuple[Library, ...] = (
             mask_beside_causal="both apply",
             fully_masked="uniform",
             lse_base="e",
+            lse_axes=QUERIES_FIRST,
             fully_masked_lse="finite",
         ),
     ),

@@ -11,7 +11,7 @@ from spec.attention.deployed.entry import (
     called,
     says,
 )
-from spec.attention.libraries import Library
+from spec.attention.libraries import HEADS_FIRST, QUERIES_FIRST, Library
 
 DAO = ("Dao-AILab/flash-attention", "0251105a2fb19d2957484b7f023cd8c115286ced")
 TORCH = ("pytorch/pytorch", "cf30153c4c131c8164ee7798e5022d810682e2cb")
@@ -35,6 +35,7 @@ KERNELS: tuple[Library, ...] = (
             softcap="before-bias",
             fully_masked="zero",
             lse_base="e",
+            lse_axes=HEADS_FIRST,
             fully_masked_lse="+inf",
             table=ROWS,
         ),
@@ -141,6 +142,7 @@ KERNELS: tuple[Library, ...] = (
             slopes_alignment="top-left",
             fully_masked="zero",
             lse_base="2",
+            lse_axes=QUERIES_FIRST,
             mask_beside_causal="only the mask applies",
             lse_sink="with",
             fully_masked_lse="-inf",

@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from spec.attention.libraries import QUERIES_FIRST
 from spec.attention.notation import Problem
 from spec.attention.options import ARRAYS, MASK, OPTIONS, PARAMETERS, SEGMENTS, Capability
-from spec.attention.parameter import OF_KEYS, Parameter
+from spec.attention.parameter import Parameter
 from spec.attention.plug.packing import PACKING
 from spec.attention.plug.paging import PAGING
 from spec.attention.plug.serving import carried_of
 from spec.attention.plug.spelling import Spelling
 from spec.attention.plug.untested import ADVICE
-from spec.attention.texts import BOTH, LENGTHS
+from spec.attention.plug.untold import LACKS
+from spec.attention.texts import BOTH
 from spec.backends.calling import (
     Parameters,
     by_place,
@@ -54,12 +56,6 @@ RETURNING: Mapping[str, bool] = {
 }
 TAUGHT = ("dlse", "grad_lse")  # what a backward pass calls the cotangent of the log-sum-exp
 TOLD = frozenset(parameter for parameter in PARAMETERS if parameter.told)
-# What cannot be said to who is told of segments otherwise.
-LACKS: Mapping[str, tuple[str, ...]] = {
-    BOTH: (Capability.OTHERS,),
-    **dict.fromkeys(LENGTHS, (Capability.LABELS,)),
-    **dict.fromkeys(OF_KEYS, (Capability.FORMS, Capability.BIAS)),
-}
 
 
 @dataclass(frozen=True)
@@ -165,7 +161,10 @@ class Signature:
     @property
     def turned(self) -> bool:
         """Whether a log-sum-exp that it can be asked for comes as (B, N, H)."""
-        return self.returning is not None and RETURNING[self.returning]
+        said = self.spelling and self.spelling.says.get("lse-axes")
+        if self.returning is None or said:
+            return self.returning is not None and said == QUERIES_FIRST
+        return RETURNING[self.returning]
 
     def wanted(self, result: Any) -> Any:
         """The relevant part of a result: all of it, or the log-sum-exp after the output.

@@ -128,6 +128,18 @@ def aligned(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
     return {"fully-masked": (core(dtype, N=8).but(causal=True),)}
 
 
+def beside_sinks(dtype: str) -> Mapping[str, tuple[Problem, ...]]:
+    """A problem for a function that merges only sinks, as o' exp(lse - logaddexp(lse, t)).
+
+    The scores of a query are one number, from 159 to 251, so that the rounding of lse is all that
+    shows. Sinks are 8 to 68 below it. The other problem shows what is wrong with sinks otherwise.
+    """
+    plain = square(dtype).but(sinks=np.array([0.5, -1.0, 2.0]))
+    q = np.broadcast_to(np.arange(10, 16, 0.25).reshape(2, 3, 4, 1), plain.q.shape)
+    large = plain.but(q=q, k=np.full_like(plain.k, 11.25), v=np.ones_like(plain.v))
+    return {"parts": (large.but(sinks=np.array([152.0, 168.0, 184.0])), plain)}
+
+
 def eleven() -> tuple[Problem, ...]:
     """A problem of float32 whose scores and values are others where factors have 11 bits.
 

@@ -16,13 +16,22 @@ B_slope, and a rounding.
 The last is the centred form of the backward pass: what a row shares multiplies dq
 itself, not |ds| |k|; and delta, being one number a row, multiplies the mean key. With
 shared key heads, B_dv and B_dk add up over the queries of all the heads of a group.
+
+The weight of a sink may be what a gate leaves, as in o = g o', with g = sigmoid(lse - t) and o' the
+output without the sink. Autograd then multiplies <dout, o'> by g (1 - g). The error of the
+exponential in g is relative to 1 - g, as that of any weight; but the sum 1 + exp, the reciprocal,
+and storing g are relative to g, so that 1 - g is off by up to
+
+    gated = (C_DIV + 1) u, and a storing if eager
+
+however small it is. Its factor is Z of the sink, and dt gains gated (|Z| + zeta + B_delta).
 """
 
 import numpy as np
 
 from spec.attention import definition
 from spec.attention.rounding import capped, merged, sums
-from spec.attention.rounding.arithmetic import C_DS, C_INTO, C_PRE, C_SCALE
+from spec.attention.rounding.arithmetic import C_DIV, C_DS, C_INTO, C_PRE, C_SCALE
 from spec.attention.rounding.maximum import Maximum, furthest
 from spec.attention.rounding.reference import in_float64
 from spec.attention.rounding.score_gradients import ScoreGradients
@@ -111,9 +120,16 @@ class Backward:
         """B_ds of the last key, a sink, which is stored in float32, unless eager.   (B, H, N, 1)"""
         b, m = self.of_scores, self.maximum
         if self.rules.u_each:
-            return self.bias[..., -1:]
-        error = self.scores.slack * (m.B_ds + m.lost)[..., -1:]
+            return self.bias[..., -1:] + self.scores.slack * self._gated
+        error = self.scores.slack * ((m.B_ds + m.lost)[..., -1:] + self._gated)
         return np.where(b.again.silent, np.inf, error) if b.again.silent.any() else error
+
+    @property
+    def _gated(self) -> Array:
+        """What ds of a sink gains if its weight is 1 - g.   (B, H, N, 1)"""
+        b, r = self.of_scores, self.rules
+        factor = (b.Z + b.zeta)[..., -1:] + b.of_delta
+        return ((C_DIV + 1) * r.u + r.u_each) * factor
 
     @property
     def unstored(self) -> Array:

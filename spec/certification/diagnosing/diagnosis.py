@@ -1,6 +1,7 @@
 """The causes of a target's failures: found, made smaller, and described."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ from spec.certification.settings import Request
 from spec.certification.target.loading import resolved
 from spec.kinds import kind_of
 from spec.notation import DTYPES, HALF, Grade
+from spec.subject import Refused
 
 ASIS = ("programs", "grades", "advice", "failed")  # what is written as it is
 
@@ -208,7 +210,22 @@ def _searched(
     seen = {item: known.get(item) or start.breaks(item) for item in failing}
     apart = [Bounds.of(search.kind, "", [found.cause]) for found in search.found]
     met = {item: _met(search, start.first, apart, item, x) for item, x in seen.items()}
+    for item, x in seen.items():
+        met[item] = met[item] or _together(search, item, x)
     return _Searched(search, passed, seen, met)
+
+
+def _together(search: Search, item: Item, problem: Any) -> tuple[int, ...]:
+    """The causes that lenses correct, if a problem needs them all, as one masks a query fully."""
+    lenses = tuple(place for place, found in enumerate(search.found) if found.cause.lens)
+    if problem is None or len(lenses) < 2:
+        return ()
+    clause, evidence = search.start.clauses[item[0]], search.evidence
+    if not clause.binds(evidence.subjects[item[1]]):
+        return ()
+    with suppress(Refused):
+        return () if evidence.violation([clause], evidence.posed(problem)) else lenses
+    return ()
 
 
 def _met(

@@ -7,7 +7,7 @@ not hide a second one.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
 
@@ -21,9 +21,10 @@ from spec.certification.judging.examiner import Examiner
 from spec.certification.target.probed import narrowed
 from spec.certification.target.recognising import declaring
 from spec.kinds import kind_of
+from spec.laws import CLAUSES
 from spec.notation import GRADES, HALF, Grade
 from spec.subject import Subject
-from spec.trial import broken
+from spec.trial import broken, keeps
 
 GRADED = 60  # problems in formats of 16 bits that tell how a target rounds
 WIDE = "float32"  # what is right there and wrong in 16 bits is wrong by its rounding
@@ -48,13 +49,48 @@ class Mending:
         """In words, and seen through, each further lens that there is."""
         if self.shut:
             return
-        known = self.examiner.recognised.choices.items()
-        left = [choice for choice in known if choice[0] not in self.choices]
+        left = [choice for choice in self._known.items() if choice[0] not in self.choices]
         yield from map(self._under, zip(left))
-        for words in kind_of(self.examiner.raw.about).causes.lenses:
+        for words in self._lenses:
             if words not in self.lenses:
                 yield f"correct if {words}", replace(self, lenses=(*self.lenses, words))
         yield from map(self._under, combinations(left, 2))
+        yield from self._both
+
+    @property
+    def _lenses(self) -> Iterable[str]:
+        """The lenses of its kind, in words."""
+        return kind_of(self.examiner.raw.about).causes.lenses
+
+    @cached_property
+    def _known(self) -> Mapping[str, str]:
+        """The conventions that the target seems to follow through the lenses."""
+        if not self.lenses:
+            return self.examiner.recognised.choices
+        raw = self._changed()
+        return {} if raw is None else self.examiner.recognised_in(raw).choices
+
+    @cached_property
+    def _both(self) -> Sequence[tuple[str, "Mending"]]:
+        """A lens that corrects a plain problem, with the conventions that show through it alone."""
+        found = list[tuple[str, Mending]]()
+        lenses = () if self.lenses or self._is_plainly_right else self._lenses
+        for words in lenses:
+            changed = replace(self, lenses=(words,))
+            more = {n: x for n, x in changed._known.items() if n not in self._known}
+            if more and changed._is_plainly_right:
+                said, both = changed._under(more.items())
+                found.append((f"correct if {words}, and {said.removeprefix('correct ')}", both))
+        return found
+
+    @property
+    def _is_plainly_right(self) -> bool:
+        """Whether the basic case is right through the lenses."""
+        if (raw := self.raw()) is None:
+            return False
+        kind, seen = kind_of(raw.about), self.examiner.guard(raw)
+        problem = kind.functions.fitted(seen, kind.core(self.examiner.probed.exact))
+        return keeps(CLAUSES[kind.definition], seen, problem)
 
     def _under(self, found: Iterable[tuple[str, str]]) -> tuple[str, "Mending"]:
         """In words, and seen through, some conventions more."""
@@ -77,6 +113,8 @@ class Mending:
         of_form = not lead.drawn and lead.how not in (*NUMBERS, RAISES)
         seen: list[tuple[str, Mending, Evidence]] = []
         for words, mending in self.others() if wrong else ():
+            if seen and mending.lenses != self.lenses and mending.choices != self.choices:
+                break  # what one change explains in part is not explained by two
             if (raw := mending.raw()) is None:
                 continue
             subjects = mending.subjects(raw)
@@ -101,17 +139,21 @@ class Mending:
         return {name: x for name, x in self.choices.items() if name not in before.choices}
 
     def raw(self) -> Subject | None:
-        """The target through its lenses; None if a lens does not apply to it."""
-        examiner, raw = self.examiner, self.examiner.raw
-        kind = kind_of(raw.about)
+        """The target through its lenses and conventions; None if a lens does not apply to it."""
+        if (raw := self._changed()) is None:
+            return None
+        choices = {**self.examiner.request.conventions, **self.choices}
+        seen: Subject = kind_of(raw.about).conventions.under(raw.but(lenses=self.lenses), choices)
+        return seen
+
+    def _changed(self) -> Subject | None:
+        """The target through its lenses alone."""
+        raw = self.examiner.raw
         for words in self.lenses:
-            raw = kind.causes.lenses[words](raw)
+            raw = kind_of(self.examiner.raw.about).causes.lenses[words](raw)
             if raw is None:
                 return None
-        raw = raw.but(lenses=self.lenses)
-        choices = {**examiner.request.conventions, **self.choices}
-        seen: Subject = kind.conventions.under(raw, choices)
-        return seen
+        return raw
 
     def subjects(self, raw: Subject) -> Mapping[str, Subject]:
         """The target through its lenses, in each format.

@@ -216,7 +216,8 @@ class Apart:
 
     def _is_answered(self, problem: Any) -> bool:
         """Whether all kinds that a problem is of are answered."""
-        return bool(self.subject.kinds_of(problem) <= self.subject.answers)
+        put = self.functions.fitted(self.subject, problem)  # as `always` puts it
+        return bool(self.subject.kinds_of(put) <= self.subject.answers)
 
     def _large(self) -> Found | None:
         """Whether some rows of a problem are wrong that is larger than all others."""

@@ -234,10 +234,13 @@ class Examiner:
     @cached_property
     def recognised(self) -> Recognised:
         """Undeclared conventions that it seems to follow in its most exact dtype."""
+        return self.recognised_in(self.raw)
+
+    def recognised_in(self, raw: Any) -> Recognised:
+        """The same of the target with a change."""
         dtype = self.probed.exact
-        lost = self.offers - self.probed.by_dtype[dtype].answers
-        narrowed = self.raw.but(answers=self.raw.answers - lost)
-        return recognised(narrowed, dtype, self.request.conventions, self.guard)
+        left = raw.answers - (self.offers - self.probed.by_dtype[dtype].answers)
+        return recognised(raw.but(answers=left), dtype, self.request.conventions, self.guard)
 
 
 def with_counterexample(examiner: Examiner, verdict: Verdict, problem: Any) -> Verdict:

@@ -5,7 +5,7 @@ line says what to declare if it is meant; or, if problems that pass would fail u
 which these are.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -86,23 +86,33 @@ def _fitting(
     raw: Subject, dtype: str, chosen: Mapping[str, str], guard: Guarded, barred: Container[Any]
 ) -> dict[str, str]:
     """Choices under which problems are right that are wrong under those before, one by one."""
-    first, conventions = kind_of(raw.about).definition, kind_of(raw.about).conventions
-    mine, others = conventions.under(raw, chosen), conventions.telling_else(dtype)
+    conventions = kind_of(raw.about).conventions
+    mine = conventions.under(raw, chosen)
     found: dict[str, str] = {}
-    for name, problems in conventions.telling(dtype).items():
+    for name in conventions.telling(dtype):
         known = {**chosen, **found}  # who is told one may need no other
-        told_by = (first, conventions.told_by.get(name, first))
-        clauses = [CLAUSES[x] for x in dict.fromkeys(told_by)]  # who is right in all else
-        asked = _supported(mine, problems) or _supported(mine, others.get(name, ()))
-        if not asked or not all(c.binds(mine) for c in clauses):
-            continue
-        if _right(_under(raw, known, guard), clauses, asked):
-            continue
-        for choice in raw.choices[name]:
-            if choice != chosen[name] and (name, choice) not in barred:
-                after = _under(raw, {**known, name: choice}, guard)
-                found |= {name: choice} if _right(after, clauses, asked) else {}
+        for clauses, asked in _asked(mine, name, dtype):
+            if _right(_under(raw, known, guard), clauses, asked):
+                continue
+            for choice in raw.choices[name]:
+                if choice != chosen[name] and (name, choice) not in barred:
+                    after = _under(raw, {**known, name: choice}, guard)
+                    found |= {name: choice} if _right(after, clauses, asked) else {}
+            break
     return found
+
+
+def _asked(record: Any, name: str, dtype: str) -> Iterator[tuple[list[Clause], list[Any]]]:
+    """Yield the clauses and the problems of each test that tells the choices of a convention."""
+    conventions, first = kind_of(record.about).conventions, kind_of(record.about).definition
+    told_by = (first, conventions.told_by.get(name, first))
+    usual, others = conventions.telling(dtype)[name], conventions.telling_else(dtype)
+    asked = _supported(record, usual) or _supported(record, others.get(name, ()))
+    also = _supported(record, conventions.telling_also(dtype).get(name, ()))
+    for numbers, problems in ((told_by, asked), ((first,), also)):
+        clauses = [CLAUSES[x] for x in dict.fromkeys(numbers)]  # who is right in all else
+        if problems and all(clause.binds(record) for clause in clauses):
+            yield clauses, problems
 
 
 def _supported(record: Any, problems: Iterable[Any]) -> list[Any]:
