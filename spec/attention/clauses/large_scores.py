@@ -114,7 +114,7 @@ def scores_near_the_float_maximum_stay_correct(attention: Implementation, proble
 
 
 @clause(
-    "S23",
+    "S24",
     over=Problems(families=("low",), tiled="ends", causal=True, masks=PLAIN, sinks=False),
     catches={"keeps_zero_as_the_maximum_of_a_hidden_tile", "starts_the_maximum_at_zero"},
     effort=2,

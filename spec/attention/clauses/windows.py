@@ -201,7 +201,7 @@ def key_outside_window_has_zero_weight(attention: Implementation, problem: Probl
 
 
 @clause(
-    "W24",
+    "W26",
     over=Problems(masks=PLAIN, windows=True, tiled="one query", segments=False),
     catches={"excludes_the_right_bound_of_a_single_query"},
     effort=2,
