@@ -24,7 +24,7 @@ from spec.certification.judging.plan import Item
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import INTERRUPTED, ITSELF, SPENT, Verdict
 from spec.certification.settings import Request
-from spec.certification.target.loading import resolved
+from spec.certification.target.required import required
 from spec.kinds import kind_of
 from spec.notation import DTYPES, HALF, Grade
 
@@ -73,8 +73,9 @@ class Diagnosis:
 def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:
     """The items that fail or crash and are not declared to, in the order of the clauses.
 
-    Empty if only recommended clauses fail; also if the run ends with the first failure, was stopped
-    for another reason than crashes, or tests old problems again.
+    Promises that nobody declared are left out. Empty if only recommended clauses fail; also if the
+    run ends with the first failure, was stopped for another reason than crashes, or tests old
+    problems again.
     """
     every = [*survey.settled, *verdicts]
     crashed = [v for v in every if v.outcome == "crashed" and not v.message.startswith(ITSELF)]
@@ -83,7 +84,7 @@ def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) ->
         return []
     places = {number: place for place, number in enumerate(survey.order)}
     found = [v for v in verdicts if v.outcome == "violated"] + crashed
-    found = [v for v in found if v.clause not in survey.deviations]
+    found = [v for v in found if v.clause not in survey.deviations and v.force != "promise"]
     if all(v.force == "should" for v in found):
         return []
     items = ((v.clause, v.dtype) for v in found)
@@ -177,7 +178,7 @@ def _start(
     """The tests of a target in some formats, as yet without causes."""
     profile, request = examiner.request.thoroughness, examiner.request
     kind, bounds = kind_of(examiner.raw.about), examiner.bounds
-    clauses = {n: c for n, c in resolved(request.specification).items() if c.about == kind.about}
+    clauses = {n: c for n, c in required(request).items() if c.about == kind.about}
     evidence = Evidence(kind, subjects, grades, bounds, profile.drawn, profile.name, each)
     return Outside(evidence, evidence, clauses, profile.examples, request.seed, bounds)
 

@@ -35,6 +35,14 @@ SAID = {
         "should",
         "recommended clauses that fail",
     ),
+    "violated promise": Said(
+        "differ in bits (not promised)",
+        "≈",
+        "{} shows different bits (not promised)",
+        "{} show different bits (not promised)",
+        "bits",
+        "different bits, as equal ones are not promised",
+    ),
     "deviates": Said(
         "known to fail", "≠", "{} is known to fail", "{} known to fail", "known", "deviations"
     ),
@@ -50,7 +58,16 @@ SAID = {
     "blocked": Said("not run", "?", "{} was not run", "{} not run", "not run"),
     "not offered": Said("not supported", ""),
 }
-GRAVEST = ("violated", "crashed", "blocked", "violated should", "deviates", "holds", "refused")
+GRAVEST = (
+    "violated",
+    "crashed",
+    "blocked",
+    "violated should",
+    "violated promise",
+    "deviates",
+    "holds",
+    "refused",
+)
 
 
 def applying(certificate: Findings) -> str:
@@ -81,6 +98,6 @@ def _counted(said: Said, count: int) -> str:
 
 
 def outcome(verdict: Verdict) -> str:
-    """The outcome in words, a broken `should` apart from a broken `must`."""
-    soft = verdict.outcome == "violated" and verdict.force == "should"
-    return "violated should" if soft else verdict.outcome
+    """The outcome in words; a broken `should` or promise is told from a broken `must`."""
+    soft = verdict.outcome == "violated" and verdict.force != "must"
+    return f"violated {verdict.force}" if soft else verdict.outcome

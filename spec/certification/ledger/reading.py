@@ -50,7 +50,8 @@ def loaded(path: str | os.PathLike[str]) -> Certificate:
         raise OtherFormat(f"format {form!r}, this version reads {FORMAT}")
     if "outcomes" in fields:
         return typed(in_full(fields, resolved(Request.specification)))
-    del fields["passed"], fields["ledger"]
+    for name in ("passed", "ledger", "promises"):  # which follow from the verdicts
+        fields.pop(name, None)
     kind = kind_of(fields["about"])
     if "definition" not in fields:  # it was saved before certificates said so themselves
         fields |= {"definition": kind.definition, "defaults": kind.truth().defaults}

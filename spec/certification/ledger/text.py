@@ -13,6 +13,7 @@ from spec.certification.ledger.causes import WIDTH, causes, counterexamples, fil
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, blocks, grouped
 from spec.certification.ledger.outcomes import SAID, applying, outcome
+from spec.certification.ledger.promised import same_bits
 from spec.certification.ledger.remarks import by_clause, first, remarks, sometimes
 from spec.certification.ledger.untested import first_lines, says_so
 from spec.clause import section_of
@@ -77,6 +78,7 @@ def _head(certificate: Findings) -> str:
         ),
         *(line for words, _ in sometimes(certificate) for line in _row("raises", words)),
         f"conventions   {named or 'all default'}",
+        *_row("same bits", same_bits(certificate)) * bool(same_bits(certificate)),
         *(line for words in _raised(certificate) for line in _row("rounding", words)),
         f"with          {', '.join(told.values())}",
         *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
