@@ -17,6 +17,7 @@ from spec.attention.record import Implementation
 from spec.clause import clause
 from spec.comparison import equal, same_bits
 
+UNEVEN = ("normal",)  # entries whose sums are rounded, in any order
 FEW, ODD = 2, 7  # sequences in a batch
 PLACES = {FEW: (0, 1), ODD: (0, 3, 6)}  # of the sequence, in each
 
@@ -54,9 +55,10 @@ def other_batch_elements_leave_no_trace(attention: Implementation, problem: Prob
 
 @clause(
     "P11",
-    over=Problems(tiled="keys", masks=PLAIN),
+    over=Problems(tiled="keys", masks=PLAIN, families=UNEVEN),
     needs={Capability.BATCHES},
     catches={"splits_keys_by_batch_size"},
+    effort=2,
     promise="batch",
 )
 def sequence_has_same_bits_in_every_batch(attention: Implementation, problem: Problem) -> None:
@@ -75,8 +77,11 @@ def sequence_has_same_bits_in_every_batch(attention: Implementation, problem: Pr
 
 @clause(
     "P12",
-    over=Problems(causal=False, windows=False, slopes=False, masks=PLAIN, least=(1, 1, 2, 9)),
+    over=Problems(
+        causal=False, windows=False, slopes=False, masks=PLAIN, families=UNEVEN, least=(1, 1, 2, 9)
+    ),
     catches={"has_another_program_for_a_single_query"},
+    effort=2,
     promise="chunk",
 )
 def query_alone_has_same_bits(attention: Implementation, problem: Problem) -> None:

@@ -210,9 +210,12 @@ def other_heads_leave_no_trace(attention: Implementation, problem: Problem) -> N
 
 @clause(
     "H10",
-    over=Problems(least=(1, 2, 1, 1), grouped=False, tiled="keys", masks=PLAIN),
+    over=Problems(
+        least=(1, 2, 1, 1), grouped=False, tiled="keys", masks=PLAIN, families=("normal",)
+    ),
     needs={Capability.SEVERAL},
     catches={"splits_keys_of_the_first_head"},
+    effort=2,
     promise="order",
 )
 def permuting_heads_moves_their_bits(attention: Implementation, problem: Problem) -> None:

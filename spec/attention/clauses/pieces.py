@@ -7,6 +7,7 @@ tokens that were computed together with tokens that were computed one at a time.
 """
 
 from spec.attention import moves
+from spec.attention.clauses.batches import UNEVEN
 from spec.attention.clauses.decoding import prefix
 from spec.attention.domain import PLAIN, Problems
 from spec.attention.notation import Problem
@@ -17,6 +18,7 @@ from spec.comparison import same_bits
 
 IN_TIME = Problems(
     masks=PLAIN,
+    families=UNEVEN,
     causal=True,
     square=True,
     positions=False,
@@ -47,6 +49,7 @@ def causal_prefix_has_same_bits(attention: Implementation, problem: Problem) -> 
     over=IN_TIME,
     needs={Capability.FUTURE},
     catches={"has_another_program_for_a_single_query"},
+    effort=2,
     promise="chunk",
 )
 def decoding_has_bits_of_causal_attention(attention: Implementation, problem: Problem) -> None:

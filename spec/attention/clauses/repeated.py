@@ -162,9 +162,10 @@ def backward_pass_leaves_no_trace_in_next_output(
 
 @clause(
     "T14",
-    over=Problems(least=(1, 1, 2, 2)),
+    over=Problems(tiled="keys", families=("normal",)),
     needs={Capability.GRADIENTS},
     catches={"adds_gradients_in_another_order_every_call"},
+    effort=2,
     promise="run",
 )
 def repeated_backward_pass_gives_identical_gradients(
@@ -186,9 +187,10 @@ def repeated_backward_pass_gives_identical_gradients(
 
 @clause(
     "T15",
-    over=Problems(),
+    over=Problems(tiled="keys", families=("normal",)),
     needs={Capability.LSE},
     catches={"measures_in_another_order_every_call"},
+    effort=2,
     promise="run",
 )
 def repeated_call_gives_identical_lse(attention: Implementation, problem: Problem) -> None:

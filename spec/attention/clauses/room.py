@@ -7,6 +7,7 @@ kernel splits the keys. Equal bits are a promise of the implementation (`spec.pr
 
 import numpy as np
 
+from spec.attention.clauses.batches import UNEVEN
 from spec.attention.domain import PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
@@ -21,6 +22,7 @@ ROOM = (1, 6, 130)  # masked keys
     "M31",
     over=Problems(
         masks=PLAIN,
+        families=UNEVEN,
         causal=False,
         windows=False,
         slopes=False,
@@ -30,6 +32,7 @@ ROOM = (1, 6, 130)  # masked keys
     ),
     needs={Capability.MASK},
     catches={"chooses_tiles_by_length"},
+    effort=2,
     promise="length",
 )
 def masked_keys_behind_others_change_no_bit(attention: Implementation, problem: Problem) -> None:

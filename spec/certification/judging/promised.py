@@ -10,7 +10,6 @@ from spec.certification.profiles import Profile
 from spec.clause import Clause
 from spec.subject import Subject
 
-
 TRIED = 2  # one part of the problems of a required clause
 
 
