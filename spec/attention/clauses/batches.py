@@ -18,22 +18,20 @@ from spec.clause import clause
 from spec.comparison import equal, same_bits
 
 UNEVEN = ("normal",)  # entries whose sums are rounded, in any order
-FEW, ODD = 2, 7  # sequences in a batch
-PLACES = {FEW: (0, 1), ODD: (0, 3, 6)}  # of the sequence, in each
+SIZES = (2, 7)  # of batches
 
 
 def in_batches(problem: Problem) -> list[tuple[int, Problem]]:
-    """The first sequence at several positions of batches of others, and each position."""
-    alone = moves.of_batch(problem, [0])
+    """The first sequence at some position of batches of others, and the positions."""
+    alone, chance = moves.unshared(moves.of_batch(problem, [0])), problem.chance()
     found = []
-    for size, places in PLACES.items():
-        for place in places:
-            many = moves.of_batch(moves.unshared(alone), [0] * size)
-            q, k, v = (x.copy() for x in (many.q, many.k, many.v))
-            others = np.arange(size) != place
-            for x in (q, k, v):
-                x[others] = -np.flip(x[others], axis=-2)
-            found.append((place, many.but(q=q, k=k, v=v)))
+    for size in SIZES:
+        place, many = chance.below(size), moves.of_batch(alone, [0] * size)
+        others = np.arange(size) != place
+        q, k, v = (x.copy() for x in (many.q, many.k, many.v))
+        for x in (q, k, v):
+            x[others] = -np.flip(x[others], axis=-2)
+        found.append((place, many.but(q=q, k=k, v=v)))
     return found
 
 
@@ -64,7 +62,7 @@ def other_batch_elements_leave_no_trace(attention: Implementation, problem: Prob
 def sequence_has_same_bits_in_every_batch(attention: Implementation, problem: Problem) -> None:
     """A sequence has the same output, bit for bit, alone and at any position of any batch.
 
-        o(x in a batch)_b = o(x alone)    for batches of 2 and 7
+        o(x in a batch)_b = o(x alone)    for batches of 2 and 7, and any position b
 
     A program that splits the keys of a sequence by the size of the batch adds in another order.
     P5 asks for the value alone.

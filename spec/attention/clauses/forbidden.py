@@ -215,10 +215,10 @@ def content_of_masked_keys_leaves_no_trace(attention: Implementation, problem: P
     o, p = attention.forward(loud), attention.forward(other)
 
     equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
-    equal(p, rounding.reference(problem).o, within=rounding.of_output(problem))
+    equal(p, o, within=2 * rounding.of_output(problem))
 
 
-@clause("M30", over=HOLES, catches={"ignores_the_mask", "zeroes_forbidden_scores"}, effort=3)
+@clause("M30", over=HOLES, catches={"ignores_the_mask", "zeroes_forbidden_scores"}, effort=2)
 def key_masked_for_a_query_leaves_no_trace(attention: Implementation, problem: Problem) -> None:
     """A key that is masked for a query leaves no trace in its output, and neither does its value.
 

@@ -165,7 +165,6 @@ def backward_pass_leaves_no_trace_in_next_output(
     over=Problems(tiled="keys", families=("normal",)),
     needs={Capability.GRADIENTS},
     catches={"adds_gradients_in_another_order_every_call"},
-    effort=2,
     promise="run",
 )
 def repeated_backward_pass_gives_identical_gradients(

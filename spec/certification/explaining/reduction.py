@@ -18,7 +18,7 @@ from spec.subject import Subject
 from spec.trial import broken
 from spec.written import in_a_line
 
-TRIES, SECONDS = 16, 0.2  # for a problem that is only named
+TRIES, SECONDS = 10, 0.2  # for a problem that is only named
 
 
 def reduced(
