@@ -165,11 +165,9 @@ class Examiner:
         verdict = self._written(clause, dtype, finding)
         if finding.problem is not None:
             verdict = replace(verdict, drawn={word(scope, seed, finding): BREAKS})
-        verdict = replace(verdict, programs=programs() - compiled)
-        if clause.force == "promise":
-            return with_smallest(verdict, clause, seen, finding.problem), None
-        ends = not few or clause.force == "must"
-        return verdict, finding.problem if ends else None
+        verdict = with_smallest(verdict, clause, seen, finding.problem)
+        ends = clause.force == "must" or (clause.force == "should" and not few)
+        return replace(verdict, programs=programs() - compiled), finding.problem if ends else None
 
     def counterexample(self, verdict: Verdict, problem: Any) -> Counterexample:
         """The smallest problem found in the time that is left, and its likely bugs."""

@@ -19,11 +19,11 @@ def number_of(clause: Clause, profile: Profile) -> int:
 
 
 def with_smallest(verdict: Verdict, clause: Clause, subject: Subject, problem: Any) -> Verdict:
-    """The verdict, with the smallest problem of a short search where bits differ.
+    """The verdict; on bits that nobody promised, with the smallest problem of a short search.
 
     It has no counterexample: as it blocks nothing, nobody waits for a script.
     """
-    if problem is None:
+    if problem is None or clause.force != "promise":
         return verdict
     scope = scope_for(clause, subject, verdict.dtype, "strict", "quick")
     return replace(verdict, smallest=in_few_tries(clause, subject, problem, scope.answers))
