@@ -2,7 +2,8 @@
 
 Rounding bounds how far two results may lie apart, and those of a correct program may differ in
 their last bits: with another order of summation, they do. So equal bits are a promise that a
-target makes or does not make. What is not promised is tried on a few problems and reported.
+target makes or does not make. A certificate requires the promises that are declared. It tries the
+others on fewer problems, and reports which of them were kept.
 """
 
 from collections.abc import Mapping

@@ -12,6 +12,7 @@ from spec.certification.judging.verdict import INTERFERED, OUTCOMES, Verdict, ve
 from spec.certification.ledger.files import in_lines, written
 from spec.certification.target.probed import Refusal
 from spec.printable import all_printable
+from spec.promises import PROMISES
 from spec.version import FIRST
 
 FORMAT = 1  # of certificates as JSON: spec/schema/certificate-1.json
@@ -124,8 +125,8 @@ class Findings:
     @property
     def promises(self) -> Mapping[str, Promise]:
         """The promises of bits whose clauses were run, by name."""
-        ran = ((v.promise, v) for v in self.verdicts if v.promise and v.ran)
-        return {name: Promise.of(found) for name, found in grouped(ran).items()}
+        ran = grouped((v.promise, v) for v in self.verdicts if v.ran)
+        return {name: Promise.of(ran[name]) for name in PROMISES if name in ran}
 
     @property
     def deviations(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ class Said(NamedTuple):
 
 RECOMMENDED = " (recommended only)"
 UNSUPPORTED = "{} unsupported (raises)"  # an exception, which is no failure
+NOT_PROMISED = "{} not promised"  # equal bits, which the line `same bits` is about
 SAID = {
     "holds": Said("passed", "·", "{} passes", "{} pass"),
     "violated": Said("failed", "✗", "{} fails", "{} fail", "failed"),
@@ -38,8 +39,8 @@ SAID = {
     "violated promise": Said(
         "differ in bits (not promised)",
         "≈",
-        "{} shows different bits (not promised)",
-        "{} show different bits (not promised)",
+        NOT_PROMISED,
+        NOT_PROMISED,
         "bits",
         "different bits, as equal ones are not promised",
     ),
@@ -98,6 +99,6 @@ def _counted(said: Said, count: int) -> str:
 
 
 def outcome(verdict: Verdict) -> str:
-    """The outcome in words; a broken `should` or promise is told from a broken `must`."""
+    """The outcome in words, a broken `should` or promise apart from a broken `must`."""
     soft = verdict.outcome == "violated" and verdict.force != "must"
     return f"violated {verdict.force}" if soft else verdict.outcome
