@@ -140,3 +140,9 @@ def test_pyproject_has_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     )
     monkeypatch.chdir(tmp_path)
     assert requests("a", {})["a"].promises == ("run",)
+
+
+def test_a_promise_is_kept_only_if_every_clause_and_format_keeps_it() -> None:
+    found = judged("measures_in_another_order_every_call", "A1,T3,T15")
+    assert [v.outcome for v in found.verdicts if v.promise] == ["holds", "violated"]
+    assert not found.promises["run"].kept

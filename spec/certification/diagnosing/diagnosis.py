@@ -83,8 +83,8 @@ def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) ->
     if request.fail_fast or request.replays or (blocked and not crashed):
         return []
     places = {number: place for place, number in enumerate(survey.order)}
-    found = [v for v in verdicts if v.outcome == "violated"] + crashed
-    found = [v for v in found if v.clause not in survey.deviations and v.force != "promise"]
+    found = [v for v in verdicts if v.outcome == "violated" and v.force != "promise"] + crashed
+    found = [v for v in found if v.clause not in survey.deviations]
     if all(v.force == "should" for v in found):
         return []
     items = ((v.clause, v.dtype) for v in found)
