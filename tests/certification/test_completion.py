@@ -39,7 +39,7 @@ def offered(script, words, cwd):
     ("words", "found"),
     [
         ("cer", ["certify"]),
-        ("certify --pro", ["--profile"]),
+        ("certify --prof", ["--profile"]),
         ("certify mine.py:attend --profile q", ["quick"]),
         ("certify --kind mer", ["merging"]),
         ("certify --junit ou", ["out.xml"]),

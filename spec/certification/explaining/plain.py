@@ -91,7 +91,7 @@ class Posing:
         pairs = ((number, put) for name, put, _ in made for number in compares.get(name, ()))
         found = {(number, id(put)): (clauses.get(number), put) for number, put in pairs}
         found.pop((clause.number, id(problem)), None)
-        return len(made) > 1, [pair for pair in found.values() if pair[0] is not None]
+        return len(made) > 1, [(known, put) for known, put in found.values() if known is not None]
 
 
 def plain(

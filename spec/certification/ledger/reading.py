@@ -50,8 +50,8 @@ def loaded(path: str | os.PathLike[str]) -> Certificate:
         raise OtherFormat(f"format {form!r}, this version reads {FORMAT}")
     if "outcomes" in fields:
         return typed(in_full(fields, resolved(Request.specification)))
-    for name in ("passed", "ledger", "promises"):  # which follow from the verdicts
-        fields.pop(name, None)
+    del fields["passed"], fields["ledger"]
+    fields.pop("promises", None)  # older ones have none
     kind = kind_of(fields["about"])
     if "definition" not in fields:  # it was saved before certificates said so themselves
         fields |= {"definition": kind.definition, "defaults": kind.truth().defaults}
