@@ -47,7 +47,7 @@ def offered(script, words, cwd):
         ("certify --convention causal=", ["causal=top-left", "causal=bottom-right"]),
         ("certify mi", ["mine.py"]),
         ("certify --clause perm", ["permutations"]),
-        ("list pro", ["profiles"]),
+        ("list prof", ["profiles"]),
         ("certify --spec", []),
     ],
 )
