@@ -19,7 +19,7 @@ from spec.subject import Subject
 from spec.version import FIRST
 
 Check = Callable[[Any, Any], None]  # takes a subject and a problem of its kind
-Force = Literal["must", "should"]
+Force = Literal["must", "should", "promise"]
 NUMBER = re.compile(r"[A-Za-z]{1,8}[0-9]{1,6}")  # of a clause; its section's letter comes first
 
 
@@ -44,6 +44,8 @@ class Clause:
 
     since, until: the first and the last version of the specification that have the clause; `until`
     is None if no end is decided. superseded: the number of the clause that replaces it after that.
+    promise: the promise of bits that it belongs to (`spec.promises`), if to one. Such a clause is
+    required of targets that declare the promise; of others it is tried.
     """
 
     number: str
@@ -57,6 +59,7 @@ class Clause:
     since: str = FIRST
     until: str | None = None
     superseded: str | None = None
+    promise: str = ""
 
     @property
     def name(self) -> str:
@@ -145,14 +148,17 @@ def clause(
     since: str = FIRST,
     until: str | None = None,
     superseded: str | None = None,
+    promise: str = "",
 ) -> Callable[[Check], Clause]:
     """Return a decorator that turns a function into the clause `number`.
 
     `catches` names the known bugs of its chapter that the clause must reject. Capabilities that the
     domain always requires (causality, a mask) are added to `needs`.
+    A clause with a promise has the force of one.
     """
     needed, caught = frozenset(needs) | over.needs, frozenset(catches)
-    rest = (proof, force, effort, since, until, superseded)
+    kept: Force = "promise" if promise else force
+    rest = (proof, kept, effort, since, until, superseded, promise)
     return lambda check: Clause(number, check, over, needed, caught, *rest)
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-Force = Literal["must", "should"]
+Force = Literal["must", "should", "promise"]
 Decorator = Callable[[Callable[..., Any]], Any]
 PLAUSIBLE = "plausible"  # the incident of a known bug that nobody has reported
 Steps = Any  # the steps of a program by name, a dataclass of functions
@@ -53,7 +53,8 @@ class Mistake:
     harmless: it is correct after all, and must be certified.
     replaced: the name of the replaced step, and the replacement.
     convention: it is correct if this convention is declared.
-    force: "should" if only a `should` clause can reject it.
+    force: "should" if only a `should` clause can reject it; "promise" if it is right up to rounding
+        (so harmless), and breaks a promise of bits.
     """
 
     name: str

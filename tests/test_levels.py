@@ -13,7 +13,7 @@ from tests.walked import imports, modules, parsed
 
 WORDS = (
     "stream meanings",
-    "notation choices printable version",
+    "notation choices printable version promises",
     "deferred formats subject sizes rows comparison simplify written picture",
     "domain features mistake entries",
     "clause exploring",

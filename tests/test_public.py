@@ -36,7 +36,7 @@ SCHEMA = json.loads((ROOT / "spec" / "schema" / f"certificate-{FORMAT}.json").re
 PARTS = SCHEMA["$defs"]
 VALID = Draft202012Validator(SCHEMA)
 FEW = {"profile": "quick", "dtypes": ("float32",)}
-WRITTEN = {"format", "passed", "ledger"}  # besides the fields of a certificate
+WRITTEN = {"format", "passed", "ledger", "promises"}  # besides the fields of a certificate
 
 
 def infinite(query, key, value):

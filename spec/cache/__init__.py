@@ -23,6 +23,7 @@ attention. Read in this order:
     together      sequences and heads are independent                     C31 to C35
     memory        a cache keeps one sequence, and nothing else            C36 to C39
     windows       a cache with a window forgets what no token will need   C41 to C43
+    traces        and nothing of all that leaves a trace                  C47 to C56
     proofs        what holds without rounding
     plug          a class as a record
     mistakes      plausible wrong caches
@@ -31,6 +32,15 @@ Not covered: caches that evict more than a window does, that store tokens in few
 take positions.
 """
 
-from spec.cache.clauses import agreement, branching, chunks, going_back, memory, together, windows
+from spec.cache.clauses import (
+    agreement,
+    branching,
+    chunks,
+    going_back,
+    memory,
+    together,
+    traces,
+    windows,
+)
 
-SECTIONS = (agreement, chunks, going_back, branching, together, memory, windows)
+SECTIONS = (agreement, chunks, going_back, branching, together, memory, windows, traces)

@@ -10,6 +10,7 @@ from spec.certification.profiles import PROFILES
 from spec.certification.settings import DIALECTS, ISOLATIONS, LAYOUTS, Request
 from spec.kinds import KINDS
 from spec.notation import DTYPES
+from spec.promises import PROMISES
 
 CHOICES: Mapping[str, tuple[str, tuple[str, ...]]] = {  # field -> what errors call it, its values
     "kind": ("kind of subject", tuple(KINDS)),
@@ -20,6 +21,7 @@ CHOICES: Mapping[str, tuple[str, tuple[str, ...]]] = {  # field -> what errors c
     "isolation": ("isolation", ISOLATIONS),
     "profile": ("profile", tuple(PROFILES)),
     "dtypes": ("dtype", DTYPES),
+    "promises": ("promise", tuple(PROMISES)),
 }
 AT_LEAST = {"lengths": 1, "widths": 1, "jobs": 1}  # whole numbers
 SHARED = (

@@ -40,7 +40,7 @@ def whole(clause: Clause) -> str:
     title = f"{clause.number} {clause.name}"
     facts = [
         f"about     {kind_of(clause.about).noun}",
-        f"force     {clause.force}",
+        f"force     {clause.force}{f' of equal bits: {clause.promise}' * bool(clause.promise)}",
         *[f"versions  {clause.span}"] * bool(clause.span),
         f"evidence  {clause.evidence}",
         *_filled("needs     ", needs(clause)),
@@ -135,7 +135,7 @@ def _row(clause: Clause) -> str:
 
 def _words(clause: Clause) -> list[str]:
     """The force and versions of a clause where they are unusual, and its evidence."""
-    soft = "should" if clause.force == "should" else ""
+    soft = {"should": "should", "promise": f"promise `{clause.promise}`"}.get(clause.force, "")
     return [word for word in (soft, clause.span) if word] + [clause.evidence]
 
 

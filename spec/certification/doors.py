@@ -19,8 +19,9 @@ from spec.certification.isolation.supervisor import Supervisor
 from spec.certification.judging.afresh import afresh
 from spec.certification.judging.examiner import Examiner
 from spec.certification.ledger.certificate import Certificate, certificate
-from spec.certification.settings import Request
-from spec.certification.target.loading import Target, importable, resolved
+from spec.certification.settings import LISTED, Request
+from spec.certification.target.loading import Target, importable
+from spec.certification.target.required import required
 from spec.certification.watching import watched
 from spec.notation import SHORT
 from spec.runner.foreign import parted
@@ -45,6 +46,7 @@ def certify(
     clauses: Sequence[str] | None = None,
     conventions: Mapping[str, str] | None = None,
     deviations: Mapping[str, str] | None = None,
+    promises: Sequence[str] = (),
     fail_fast: bool = False,
     budget: float | None = None,
     jobs: int = 1,
@@ -76,6 +78,7 @@ def certify(
     clauses: numbers, names or sections; all by default. The definition is always tested.
     conventions: choices that mathematics leaves open, by name.
     deviations: numbers of clauses that are known to fail, each with the reason.
+    promises: equal bits that are required, such as "run" (`spec.promises`); others are only tried.
     fail_fast: stop at the first required clause that fails.
     budget, call_timeout, diagnosis_timeout: limits in seconds: of all testing, of one call, of
     the search for causes.
@@ -114,7 +117,7 @@ def supervising(request: Request, executor: Executor | None = None) -> Superviso
         raise Unsuitable(
             "--isolation none tests in one process: leave it out, as this run needs others"
         )
-    return Supervisor(request, resolved(request.specification), executor)
+    return Supervisor(request, required(request), executor)
 
 
 def so_far(supervisor: Supervisor) -> Certificate:
@@ -125,7 +128,7 @@ def so_far(supervisor: Supervisor) -> Certificate:
 def requested(target: Target, options: Mapping[str, Any]) -> Request:
     """The options as a request. Raises Unsuitable for an unknown value."""
     fields = {name: value for name, value in options.items() if value is not None}
-    for name in ("dtypes", "clauses"):
+    for name in LISTED:
         if isinstance(fields.get(name), str):
             fields[name] = fields[name].split(",")
         if name in fields:

@@ -16,6 +16,7 @@ from spec.certification.target.versions import versions as known
 from spec.kinds import KINDS
 from spec.meanings import meaning
 from spec.notation import DTYPES
+from spec.promises import PROMISES
 from spec.runner.foreign import HEADER
 from spec.version import CURRENT
 
@@ -95,6 +96,7 @@ TOPICS: Mapping[str, Callable[[], Rows]] = {
     "compiled": _several(lambda: tuple(WAYS)),
     "profiles": lambda: ((x.name, f"{x.examples} problems a clause") for x in PROFILES.values()),
     "conventions": _conventions,
+    "promises": lambda: iter(PROMISES.items()),
     "conditions": _conditions,
     "requirements": requirements,
 }

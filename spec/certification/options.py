@@ -11,6 +11,7 @@ from spec.certification.profiles import PROFILES
 from spec.certification.settings import COMPILING, MULTIPLES, Request
 from spec.certification.target.declared import declared, pairs
 from spec.kinds import KINDS
+from spec.promises import PROMISES
 
 SECRET = "secret"  # the seed that nobody knows beforehand
 LISTED: dict[str, Any] = {"action": "append", "default": []}  # given once or several times
@@ -90,6 +91,8 @@ def _add_choices(add: Callable[..., Any]) -> None:
     known = "accept that a clause fails, and say why; not possible for the definition"
     add("--deviation", metavar="CLAUSE=REASON", help=known, **LISTED)
     add("--deviations", metavar="FILE", help="the same, as a table in a TOML or JSON file")
+    bits = f"equal bits that are required, not only tried: {', '.join(PROMISES)}"
+    add("--promise", dest="promises", metavar="WORD[,WORD]", help=bits, **LISTED)
 
 
 def _add_conventions(add: Callable[..., Any]) -> None:
@@ -99,7 +102,7 @@ def _add_conventions(add: Callable[..., Any]) -> None:
 
 def add_grade_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `grade`: those of a certification that leave no clause or problem out."""
-    parser.set_defaults(clauses=[], deviation=[], deviations=None)
+    parser.set_defaults(clauses=[], promises=[], deviation=[], deviations=None)
     _add_how(parser.add_argument_group("what the target is, and how it is called").add_argument)
     add = parser.add_argument_group("what is tested").add_argument
     words = "what it must support and compute correctly, such as masks,gradients; see `list`"
@@ -176,6 +179,7 @@ def asked(options: argparse.Namespace) -> dict[str, Any]:
         "deviations": declared(options.deviation, options.deviations),
         "dtypes": ",".join(options.dtypes),
         "clauses": ",".join(options.clauses),
+        "promises": ",".join(options.promises),
     }
     if given["seed"] == SECRET:
         given |= {"seed": None, "secret": True}

@@ -27,6 +27,7 @@ DIALECTS = tuple(dict.fromkeys(x for kind in KINDS.values() for x in kind.target
 # What says how a target is called.
 HOW = ("kind", "backend", "description", "layout", "api", *MULTIPLES, "device", "compiled")
 ISOLATIONS = (PROCESS, FORK, NONE)
+LISTED = ("dtypes", "clauses", "promises")  # words; their options have names without an s
 LIMITS = ("budget", "call_timeout", "diagnosis_timeout")  # seconds
 STOPS = ("fail_fast", "isolate")  # when a run stops, and whether it goes on after crashes
 
@@ -41,7 +42,7 @@ class Request:
     api: the library whose argument names it uses. lengths, widths: use only multiples of these.
     compiled: how the target is compiled (`spec.backends.compiling`), if it is.
     specification: `module:name` of the clauses by number.
-    deviations: number of a clause -> why it is known to fail.
+    deviations: number of a clause -> why it is known to fail. promises: of bits, declared.
     call_timeout, diagnosis_timeout: seconds that override `patience` and `diagnosis` of the
     profile. replays: test only these problems, by clause and dtype (`judging.replaying`).
     isolation: one of `ISOLATIONS`; by default as `spec.boundary.choosing` says.
@@ -67,6 +68,7 @@ class Request:
     clauses: tuple[str, ...] | None = None
     conventions: Mapping[str, str] = field(default_factory=dict)
     deviations: Mapping[str, str] = field(default_factory=dict)
+    promises: tuple[str, ...] = ()
     fail_fast: bool = False
     budget: float | None = None
     jobs: int = 1
@@ -86,7 +88,7 @@ class Request:
     @staticmethod
     def from_json(written: Mapping[str, Any]) -> Request:
         """The request that `to_json` wrote."""
-        listed = {n: written[n] and tuple(written[n]) for n in ("dtypes", "clauses")}
+        listed = {n: None if written[n] is None else tuple(written[n]) for n in LISTED}
         return Request(**{**written, **listed})
 
     @property
@@ -123,9 +125,9 @@ class Request:
         asked = self.asked
         words = [f"{COMMAND} certify", self.target and shlex.quote(self.target)]
         words += [f"--{name} {shlex.quote(str(asked[name]))}" for name in HOW if name in asked]
-        for name, listed in (("dtype", self.dtypes), ("clause", self.clauses)):
-            if listed:
-                words.append(f"--{name} {','.join(listed)}")
+        for name in LISTED:
+            if listed := getattr(self, name):
+                words.append(f"--{name[:-1]} {','.join(listed)}")
         words += [f"--where {shlex.quote(self.where)}"] * bool(self.where)
         words += [f'--convention "{name}={value}"' for name, value in self.conventions.items()]
         declared = {n: " ".join(reason.split()) for n, reason in self.deviations.items()}

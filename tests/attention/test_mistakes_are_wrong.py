@@ -31,7 +31,7 @@ OF_TOKENS = ("query_positions", "key_positions", "query_segments", "key_segments
 CARRIED = [*catalogue(lengths, packed, paged, served, appended, rings).values()]
 OTHERS = [m for m in MISTAKES.values() if m not in CARRIED]
 HARMFUL = [m for m in OTHERS if not m.harmless and m.force == "must"]
-# The problems of this file do not show these: what they need is drawn by the clauses that name them.
+# The problems of this file do not show these. The clauses that name them draw what they need.
 ELSEWHERE = (
     "adds_the_position_of_the_key_first",
     "excludes_the_right_bound_of_a_single_query",

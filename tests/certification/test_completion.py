@@ -39,7 +39,7 @@ def offered(script, words, cwd):
     ("words", "found"),
     [
         ("cer", ["certify"]),
-        ("certify --pro", ["--profile"]),
+        ("certify --prof", ["--profile"]),
         ("certify mine.py:attend --profile q", ["quick"]),
         ("certify --kind mer", ["merging"]),
         ("certify --junit ou", ["out.xml"]),
@@ -47,7 +47,7 @@ def offered(script, words, cwd):
         ("certify --convention causal=", ["causal=top-left", "causal=bottom-right"]),
         ("certify mi", ["mine.py"]),
         ("certify --clause perm", ["permutations"]),
-        ("list pro", ["profiles"]),
+        ("list prof", ["profiles"]),
         ("certify --spec", []),
     ],
 )

@@ -125,7 +125,7 @@ def scaling_queries_equals_scaling_keys(attention: Implementation, problem: Prob
     equal(o, p, within=rounding.of_output(left) + rounding.of_output(right))
 
 
-@clause("B4", over=Problems(), catches={"rounds_keys_down"})
+@clause("B4", over=Problems(), catches={"rounds_keys_down"}, promise="run")
 def negating_queries_and_keys_changes_no_bit(attention: Implementation, problem: Problem) -> None:
     """Negating both queries and keys leaves the output unchanged, bit for bit.
 

@@ -14,7 +14,7 @@ from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.record import Implementation
 from spec.clause import clause
-from spec.comparison import equal, holds, same_bits
+from spec.comparison import equal, holds
 from spec.formats import FORMATS
 from spec.notation import Array, Memory
 
@@ -76,50 +76,6 @@ def output_memory_is_not_shared(attention: Implementation, problem: Problem) -> 
     shared = ", ".join(call.aliased)
     holds(not call.aliased, f"the output shares memory with the input {shared}")
     holds(not call.reused, "a second call returned the memory of the first")
-
-
-@clause(
-    "T3",
-    over=Problems(),
-    catches={"drops_a_key_every_seventh_call", "drops_out_in_evaluation"},
-    effort=3,
-)
-def repeated_call_gives_identical_output(attention: Implementation, problem: Problem) -> None:
-    """Two calls with the same inputs give the same output, bit for bit.
-
-        o(x) = o(x)
-
-    Any order of summation is allowed, but it must be the same in each call. The clause catches race
-    conditions and dropout that is left on, which change the output from call to call.
-    """
-    first, second = attention.forward(problem), attention.forward(problem)
-
-    same_bits(second, first)
-
-
-@clause(
-    "T4",
-    over=Problems(least=(1, 1, 1, 2)),
-    catches={"remembers_answers_by_shape", "keeps_stale_keys"},
-    effort=2,
-)
-def earlier_calls_do_not_affect_the_output(attention: Implementation, problem: Problem) -> None:
-    """Earlier calls do not affect the output, whether they had other values or another shape.
-
-        o(x), o(y), o(z), o(x)    the last equals the first
-
-    o(y) is compared with the definition. A cache of results whose key is the shape returns the
-    right o(x) again, but it returns o(x) for y as well.
-    """
-    other = problem.but(k=-problem.k, v=np.flip(problem.v, axis=2), q=np.flip(problem.q, axis=2))
-    smaller = moves.of_keys(problem, slice(1, None)).but(mask=None)
-
-    first = attention.forward(problem)
-    between = attention.forward(other)
-    attention.forward(smaller)
-
-    same_bits(attention.forward(problem), first)
-    equal(between, rounding.reference(other).o, within=rounding.of_output(other))
 
 
 @clause("T5", over=Problems(), catches={"ignores_strides"}, effort=2)
@@ -222,23 +178,3 @@ def huge_queries_without_keys_give_zero(attention: Implementation, problem: Prob
     o = attention.forward(without_keys(problem, largest))
 
     equal(o, np.zeros((problem.B, problem.H, problem.N, problem.E)), within=0)
-
-
-@clause(
-    "T9",
-    over=Problems(),
-    needs={Capability.GRADIENTS},
-    catches={"starts_from_what_the_backward_pass_left"},
-)
-def backward_pass_does_not_affect_next_output(attention: Implementation, problem: Problem) -> None:
-    """The output is the same before and after a backward pass, bit for bit.
-
-        o(x), d(x), o(x)    the last equals the first
-
-    Forward and backward passes may share a buffer. If it is not cleared, the next output starts
-    from what the last backward pass left there.
-    """
-    before = attention.forward(problem)
-    attention.backward(problem)
-
-    same_bits(attention.forward(problem), before)

@@ -29,6 +29,17 @@ SQUARE = Problems(masks=PLAIN, causal=True, square=True, positions=False)  # tok
 ALONE = replace(SQUARE, sinks=False)
 FULL = replace(ALONE, windows=False, slopes=False)  # the whole past is visible, without slopes
 SQUARE_OF_TWO = replace(SQUARE, least=(1, 1, 2, 2))
+WITH_A_FUTURE = Problems(causal=True, square=True, positions=False, least=(1, 1, 2, 2))
+
+
+def with_another_future(problem: Problem) -> tuple[int, Problem]:
+    """A time t, and the problem with other keys and values from t on."""
+    t = problem.chance().randrange(1, problem.N)
+    k, v = problem.k.copy(), problem.v.copy()
+    k[:, :, t:], v[:, :, t:] = -np.flip(k[:, :, t:], axis=2) + 1, 4 - v[:, :, t:]
+    k, v = np.clip(k, -64, 64), np.clip(v, -8, 8)
+    k[:, :, :t], v[:, :, :t] = problem.k[:, :, :t], problem.v[:, :, :t]
+    return t, problem.but(k=rounded(k, problem.dtype), v=rounded(v, problem.dtype))
 
 
 @clause(
@@ -56,9 +67,9 @@ def first_token_attends_only_to_itself(attention: Implementation, problem: Probl
 
 @clause(
     "C3",
-    over=Problems(causal=True, square=True, positions=False, least=(1, 1, 2, 2)),
+    over=WITH_A_FUTURE,
     catches={"ignores_causality", "lets_the_mask_replace_causality", "allows_what_either_allows"},
-    effort=2,
+    promise="length",
 )
 def future_keys_do_not_change_earlier_outputs(attention: Implementation, problem: Problem) -> None:
     """The keys and values in the future of a query do not change a bit of its output.
@@ -68,12 +79,7 @@ def future_keys_do_not_change_earlier_outputs(attention: Implementation, problem
     This is C1 (prefixes) with equal shapes, so the bits must be equal. It also combines causality
     with every kind of mask.
     """
-    t = problem.chance().randrange(1, problem.N)
-    k, v = problem.k.copy(), problem.v.copy()
-    k[:, :, t:], v[:, :, t:] = -np.flip(k[:, :, t:], axis=2) + 1, 4 - v[:, :, t:]
-    k, v = np.clip(k, -64, 64), np.clip(v, -8, 8)
-    k[:, :, :t], v[:, :, :t] = problem.k[:, :, :t], problem.v[:, :, :t]
-    other = problem.but(k=rounded(k, problem.dtype), v=rounded(v, problem.dtype))
+    t, other = with_another_future(problem)
 
     before, after = attention.forward(problem), attention.forward(other)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from spec.attention import moves, rounding
-from spec.attention.clauses.causality import FULL, SQUARE
+from spec.attention.clauses.causality import FULL, SQUARE, WITH_A_FUTURE, with_another_future
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.proofs import exactly
@@ -124,3 +124,26 @@ def chunked_prefill_equals_causal_attention(attention: Implementation, problem: 
 
     within = rounding.of_output(problem)[:, :, t:u] + rounding.of_output(chunk)
     equal(part, whole[:, :, t:u], within=within)
+
+
+@clause(
+    "C44",
+    over=WITH_A_FUTURE,
+    catches={"ignores_causality", "lets_the_mask_replace_causality", "allows_what_either_allows"},
+    effort=2,
+)
+def future_keys_leave_no_trace_in_earlier_outputs(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The keys and values in the future of a query leave no trace in its output.
+
+        o(k, v)_i = o(k', v')_i    where they differ only at j > i
+
+    C3 asks for equal bits, which need the same order of summation in both calls.
+    """
+    t, other = with_another_future(problem)
+
+    before, after = attention.forward(problem), attention.forward(other)
+
+    within = rounding.of_output(problem) + rounding.of_output(other)
+    equal(after[:, :, :t], before[:, :, :t], within=within[:, :, :t])

@@ -117,7 +117,7 @@ def query_attends_only_to_leading_keys_and_window(
     "W19",
     over=replace(FIRSTS, segments=False, positions=False, least=(1, 1, 1, 4)),
     catches={"keeps_one_key_more", "keeps_whole_tiles", "keeps_the_last_keys"},
-    effort=2,
+    promise="length",
 )
 def keys_neither_leading_nor_in_window_have_no_influence(
     attention: Implementation, problem: Problem

@@ -37,6 +37,14 @@ def poisoned(problem: Problem, k: float, v: float) -> Problem:
     return problem.but(k=np.where(hidden, k, problem.k), v=np.where(hidden, v, problem.v))
 
 
+def with_another_key(problem: Problem) -> tuple[Array, Problem]:
+    """Which queries may not attend to some key, and the problem with another key there."""
+    j = problem.chance().below(problem.M)
+    k, v = problem.k.copy(), problem.v.copy()
+    k[:, :, j], v[:, :, j] = -k[:, :, j], -v[:, :, j]
+    return np.logical_not(problem.allowed[..., j])[..., None], problem.but(k=k, v=v)
+
+
 @clause(
     "M2",
     over=Problems(slopes=False, masks=HOLLOW, causal=False),
@@ -68,8 +76,8 @@ def masking_a_key_equals_deleting_it(attention: Implementation, problem: Problem
         "uses_the_mask_of_the_first_query",
         "zeroes_forbidden_scores",
     },
-    effort=2,
     proof=exactly.forbidden_content_is_not_read,
+    promise="length",
 )
 def content_of_masked_keys_does_not_change_the_output(
     attention: Implementation, problem: Problem
@@ -174,7 +182,9 @@ def nan_in_a_query_gives_nan_in_its_output(attention: Implementation, problem: P
     equal(o[:, :, others], want[:, :, others], within=within[:, :, others])
 
 
-@clause("M21", over=HOLES, catches={"ignores_the_mask", "zeroes_forbidden_scores"}, effort=3)
+@clause(
+    "M21", over=HOLES, catches={"ignores_the_mask", "zeroes_forbidden_scores"}, promise="length"
+)
 def query_output_ignores_keys_masked_for_that_query(
     attention: Implementation, problem: Problem
 ) -> None:
@@ -184,11 +194,41 @@ def query_output_ignores_keys_masked_for_that_query(
 
     M6 tests keys that are masked for all queries, which an implementation may skip entirely.
     """
-    j = problem.chance().below(problem.M)
-    k, v = problem.k.copy(), problem.v.copy()
-    k[:, :, j], v[:, :, j] = -k[:, :, j], -v[:, :, j]
-    blind = np.logical_not(problem.allowed[..., j])[..., None]
+    blind, other = with_another_key(problem)
 
-    before, after = attention.forward(problem), attention.forward(problem.but(k=k, v=v))
+    before, after = attention.forward(problem), attention.forward(other)
 
     same_bits(np.where(blind, after, 0), np.where(blind, before, 0))
+
+
+@clause("M29", over=HOLES, catches={"ignores_the_mask", "zeroes_forbidden_scores"}, effort=2)
+def content_of_masked_keys_leaves_no_trace(attention: Implementation, problem: Problem) -> None:
+    """A key masked for all queries, and its value, may hold any finite numbers without a trace.
+
+        o(k, v) = o(k', v')    where they differ only at keys masked for all queries
+
+    M6 asks for equal bits, which need the same order of summation in both calls.
+    """
+    large = LARGE[problem.dtype]
+    loud, other = poisoned(problem, large, large), poisoned(problem, -1.0, -large)
+
+    o, p = attention.forward(loud), attention.forward(other)
+
+    equal(o, rounding.reference(problem).o, within=rounding.of_output(problem))
+    equal(p, o, within=2 * rounding.of_output(problem))
+
+
+@clause("M30", over=HOLES, catches={"ignores_the_mask", "zeroes_forbidden_scores"}, effort=2)
+def key_masked_for_a_query_leaves_no_trace(attention: Implementation, problem: Problem) -> None:
+    """A key that is masked for a query leaves no trace in its output, and neither does its value.
+
+        o_i(k, v) = o_i(k', v')    where they differ at one key j that is masked for i
+
+    M21 asks for equal bits, which need the same order of summation in both calls.
+    """
+    blind, other = with_another_key(problem)
+
+    before, after = attention.forward(problem), attention.forward(other)
+
+    within = rounding.of_output(problem) + rounding.of_output(other)
+    equal(np.where(blind, after, 0), np.where(blind, before, 0), within=within)

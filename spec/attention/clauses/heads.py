@@ -10,7 +10,7 @@ gradient of a shared key is the sum over the query heads that share it.
 import numpy as np
 
 from spec.attention import definition, moves, rounding
-from spec.attention.domain import Problems
+from spec.attention.domain import PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.proofs import exactly
@@ -22,6 +22,15 @@ SEVERAL = Problems(least=(1, 2, 1, 1), grouped=False)
 GROUPED = Problems(grouped=True)
 
 
+def with_other_heads(problem: Problem) -> tuple[Problem, Problem]:
+    """The problem, and one of the same shapes and strides with other heads but the first."""
+    problem = moves.unshared(problem)
+    q, k, v = (x.copy() for x in (problem.q, problem.k, problem.v))
+    for x in (q, k, v):
+        x[:, 1:] = -np.flip(x[:, 1:], axis=-2)
+    return problem, problem.but(q=q, k=k, v=v)
+
+
 @clause(
     "H1",
     over=SEVERAL,
@@ -30,6 +39,7 @@ GROUPED = Problems(grouped=True)
         "splits_heads_without_transposing",
         "merges_heads_without_transposing",
     },
+    promise="order",
 )
 def heads_are_independent(attention: Implementation, problem: Problem) -> None:
     """The inputs of one head do not change a bit of another head's output.
@@ -39,11 +49,7 @@ def heads_are_independent(attention: Implementation, problem: Problem) -> None:
     Both calls have the same shapes and strides, so the bits must be equal. A reshape where a
     transpose is needed mixes positions with heads.
     """
-    problem = moves.unshared(problem)
-    q, k, v = (x.copy() for x in (problem.q, problem.k, problem.v))
-    for x in (q, k, v):
-        x[:, 1:] = -np.flip(x[:, 1:], axis=-2)
-    other = problem.but(q=q, k=k, v=v)
+    problem, other = with_other_heads(problem)
 
     before, after = attention.forward(problem), attention.forward(other)
 
@@ -176,3 +182,53 @@ def permuting_key_heads_permutes_query_head_groups(
 
     within = rounding.of_output(problem)[:, heads] + rounding.of_output(moved)
     equal(after, before[:, heads], within=within)
+
+
+@clause(
+    "H9",
+    over=SEVERAL,
+    catches={
+        "normalises_over_heads",
+        "splits_heads_without_transposing",
+        "merges_heads_without_transposing",
+    },
+)
+def other_heads_leave_no_trace(attention: Implementation, problem: Problem) -> None:
+    """The inputs of one head leave no trace in another head's output.
+
+        o(x)_h = o(y)_h    where x_h = y_h
+
+    H1 asks for equal bits, which need the same order of summation in both calls.
+    """
+    problem, other = with_other_heads(problem)
+
+    before, after = attention.forward(problem), attention.forward(other)
+
+    within = rounding.of_output(problem)[:, :1] + rounding.of_output(other)[:, :1]
+    equal(after[:, :1], before[:, :1], within=within)
+
+
+@clause(
+    "H10",
+    over=Problems(
+        least=(1, 2, 1, 1), grouped=False, tiled="keys", masks=PLAIN, families=("normal",)
+    ),
+    needs={Capability.SEVERAL},
+    catches={"splits_keys_of_the_first_head"},
+    effort=2,
+    promise="order",
+)
+def permuting_heads_moves_their_bits(attention: Implementation, problem: Problem) -> None:
+    """A permutation of the heads permutes the output in the same way, bit for bit.
+
+        o(x_p)_h = o(x)_p(h)    for a permutation p of the heads
+
+    A program may treat the first or the last head in another way, with another order of summation.
+    H2 asks for the value alone.
+    """
+    order = moves.permutation(problem, problem.H)
+    moved = moves.of_heads(moves.of_groups(problem, order), slice(None))
+
+    before, after = attention.forward(problem), attention.forward(moved)
+
+    same_bits(after, before[:, order])

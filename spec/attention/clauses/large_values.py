@@ -37,3 +37,25 @@ def mean_of_large_values_does_not_overflow(attention: Implementation, problem: P
 
     want = np.where(problem.idle[..., None], 0.0, LARGE)
     equal(o, want + np.zeros(o.shape), within=rounding.of_output(large))
+
+
+@clause(
+    "V11",
+    over=Problems(families=("lattice", "ties", "normal")),
+    catches={"remembers_answers_by_shape"},
+)
+def doubled_values_double_the_output_within_rounding(
+    attention: Implementation, problem: Problem
+) -> None:
+    """Doubling the values doubles the output, up to rounding.
+
+        o(2 v) = 2 o(v)
+
+    V5 asks for equal bits, which need the same order of summation in both calls.
+    """
+    doubled = problem.but(v=2 * problem.v)
+
+    before, after = attention.forward(problem), attention.forward(doubled)
+
+    within = 2 * rounding.of_output(problem) + rounding.of_output(doubled)
+    equal(after, 2 * before, within=within)

@@ -11,7 +11,8 @@ import numpy as np
 
 from spec.attention import definition, moves, rounding
 from spec.attention.clauses.softmax import SHIFTS
-from spec.attention.domain import PLAIN, Problems
+from spec.attention.clauses.through_lse import NEEDS, with_other_idle_cotangents
+from spec.attention.domain import IDLE, PLAIN, Problems
 from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.proofs import any_number_of_keys
@@ -73,3 +74,29 @@ def log_sum_exp_is_within_log_n_of_the_maximum(attention: Implementation, proble
 
     at_least(lse, largest, within=rounding.of_lse(problem))
     at_most(lse, largest + np.log(count), within=rounding.of_lse(problem))
+
+
+@clause(
+    "S23",
+    over=Problems(cotangents=True, masks=IDLE, sinks=False),
+    needs=NEEDS,
+    catches={"has_no_number_for_what_nothing_teaches"},
+)
+def lse_cotangent_of_fully_masked_query_leaves_no_trace(
+    attention: Implementation, problem: Problem
+) -> None:
+    """The cotangent of the log-sum-exp of a fully masked query leaves no trace in any gradient.
+
+        dq_i = 0    for every fully masked query i
+        d(dlse) = d(dlse')    where dlse and dlse' differ only at fully masked queries
+
+    S21 asks for equal bits, which need the same order of summation in both calls.
+    """
+    other, within = with_other_idle_cotangents(problem), rounding.of_gradients(problem)
+
+    found, again = attention.lse_backward(problem), attention.lse_backward(other)
+
+    equal(np.where(problem.idle[..., None], found.q, 0), np.zeros(problem.q.shape), within=0)
+    equal(again.q, found.q, within=2 * within.q)
+    equal(again.k, found.k, within=2 * within.k)
+    equal(again.v, found.v, within=2 * within.v)

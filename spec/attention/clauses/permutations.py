@@ -24,6 +24,15 @@ from spec.comparison import equal, same_bits
 UNORDERED = Problems(slopes=False, causal=False, least=(1, 1, 1, 2))
 
 
+def with_other_sequences(problem: Problem) -> tuple[Problem, Problem]:
+    """The problem, and one of the same shapes and strides with other sequences but the first."""
+    problem = moves.unshared(problem)
+    q, k, v = (x.copy() for x in (problem.q, problem.k, problem.v))
+    for x in (q, k, v):
+        x[1:] = -np.flip(x[1:], axis=-2)
+    return problem, problem.but(q=q, k=k, v=v)
+
+
 @clause(
     "P1",
     over=UNORDERED,
@@ -90,7 +99,9 @@ def each_query_is_independent_of_the_others(attention: Implementation, problem: 
     equal(one, many[:, :, i], within=within)
 
 
-@clause("P4", over=Problems(least=(2, 1, 1, 1)), catches={"normalises_over_the_batch"})
+@clause(
+    "P4", over=Problems(least=(2, 1, 1, 1)), catches={"normalises_over_the_batch"}, promise="batch"
+)
 def batch_elements_do_not_affect_each_other(attention: Implementation, problem: Problem) -> None:
     """The contents of one batch element change no bit of the output of another.
 
@@ -99,11 +110,7 @@ def batch_elements_do_not_affect_each_other(attention: Implementation, problem: 
     Both calls have the same shapes and strides, so a program sums in the same order in both, and
     even the last bits agree.
     """
-    problem = moves.unshared(problem)
-    q, k, v = (x.copy() for x in (problem.q, problem.k, problem.v))
-    for x in (q, k, v):
-        x[1:] = -np.flip(x[1:], axis=-2)
-    other = problem.but(q=q, k=k, v=v)
+    problem, other = with_other_sequences(problem)
 
     before, after = attention.forward(problem), attention.forward(other)
 

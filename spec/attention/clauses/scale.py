@@ -117,3 +117,20 @@ def scale_of_zero_gives_the_mean_of_values(attention: Implementation, problem: P
     o = attention.forward(flat)
 
     equal(o, mean_of_the_visible(flat), within=rounding.of_output(flat))
+
+
+@clause("B12", over=Problems(), catches={"rounds_keys_down"})
+def negating_queries_and_keys_leaves_output_unchanged(
+    attention: Implementation, problem: Problem
+) -> None:
+    """Negating both queries and keys leaves the output unchanged, up to rounding.
+
+        o(-q, -k) = o(q, k)
+
+    Every product stays the same. B4 asks for equal bits, which need the same order of summation.
+    """
+    moved = problem.but(q=-problem.q, k=-problem.k)
+
+    before, after = attention.forward(problem), attention.forward(moved)
+
+    equal(after, before, within=rounding.of_output(problem) + rounding.of_output(moved))

@@ -43,6 +43,14 @@ def near(problem: Problem) -> Problem:
     return problem.but(sinks=NEAR - np.arange(problem.H) % 3)
 
 
+def with_other_sinks(problem: Problem) -> tuple[int, Problem, Problem]:
+    """A head, the problem with a sink in every head, and with others in all heads but this one."""
+    mine, usual = problem.chance().below(problem.H), near(problem)
+    assert usual.sinks is not None
+    sinks = np.where(np.arange(problem.H) == mine, usual.sinks, usual.sinks + 1)
+    return mine, usual, usual.but(sinks=sinks)
+
+
 @clause(
     "Z1",
     over=Problems(sinks=True, masks=EVERY),
@@ -159,6 +167,7 @@ def very_large_sink_gives_zero_output(attention: Implementation, problem: Proble
         "reads_sinks_of_the_batch",
         "reads_sinks_as_if_heads_were_groups",
     },
+    promise="order",
 )
 def each_head_has_its_own_sink(attention: Implementation, problem: Problem) -> None:
     """Changing the sink of one head changes no bit of the output of any other head.
@@ -168,10 +177,7 @@ def each_head_has_its_own_sink(attention: Implementation, problem: Problem) -> N
     Every query head has its own sink, even if several query heads share one key head. The clause
     catches code that uses one sink for all heads, or that takes a sink by batch element.
     """
-    mine = problem.chance().below(problem.H)
-    other = near(problem)
-    assert other.sinks is not None
-    moved = other.but(sinks=np.where(np.arange(problem.H) == mine, other.sinks, other.sinks + 1))
+    mine, other, moved = with_other_sinks(problem)
 
     o, p = attention.forward(other), attention.forward(moved)
 

@@ -21,7 +21,7 @@ from spec.attention.options import Capability
 from spec.attention.proofs import any_slope, exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
-from spec.comparison import equal, same_bits
+from spec.comparison import equal
 from spec.notation import Array
 
 USUAL = (0.5, 0.125, 1.0, 0.25)  # exact in every format; neighbours differ
@@ -89,35 +89,6 @@ def zero_slopes_equal_no_slopes(attention: Implementation, problem: Problem) -> 
     o, p = attention.forward(flat), attention.forward(plain)
 
     equal(o, p, within=rounding.of_output(flat) + rounding.of_output(plain))
-
-
-@clause(
-    "Y3",
-    over=Problems(slopes=True, least=(1, 2, 2, 2)),
-    needs={Capability.SEVERAL},
-    catches={
-        "shares_the_first_slope_among_heads",
-        "reads_slopes_in_reverse",
-        "reads_slopes_of_the_batch",
-        "reads_slopes_as_if_heads_were_groups",
-    },
-)
-def each_head_has_its_own_slope(attention: Implementation, problem: Problem) -> None:
-    """Changing the slope of one head changes no bit of the output of any other head.
-
-        o_h(m) = o_h(m')    to the bit, where m and m' differ only for other heads
-
-    Every query head has its own slope, even if several query heads share one key head.
-    """
-    mine = problem.chance().below(problem.H)
-    usual = sloping(problem)
-    assert usual.slopes is not None
-    others = np.arange(problem.H) != mine
-    moved = usual.but(slopes=usual.slopes * (1 + others))
-
-    o, p = attention.forward(usual), attention.forward(moved)
-
-    same_bits(p[:, mine], o[:, mine])
 
 
 @clause(

@@ -31,6 +31,12 @@ def of_lse_alone(problem: Problem) -> Problem:
     return problem.but(dout=np.zeros_like(problem.dout))
 
 
+def with_other_idle_cotangents(problem: Problem) -> Problem:
+    """The problem with other cotangents of the log-sum-exp of fully masked queries."""
+    assert problem.dlse is not None
+    return problem.but(dlse=np.where(problem.idle, 1.0 - problem.dlse, problem.dlse))
+
+
 @clause(
     "S16",
     over=Problems(cotangents=True, masks=EVERY, few=True),
@@ -183,6 +189,7 @@ def output_and_lse_gradients_add_up(attention: Implementation, problem: Problem)
     over=Problems(cotangents=True, masks=IDLE, sinks=False),
     needs=NEEDS,
     catches={"has_no_number_for_what_nothing_teaches"},
+    promise="run",
 )
 def fully_masked_query_gives_no_gradient_through_lse(
     attention: Implementation, problem: Problem
@@ -195,8 +202,7 @@ def fully_masked_query_gives_no_gradient_through_lse(
     For such a query, lse_i is -inf whatever q and k are. Kernels recompute the weights as
     exp(s - lse), which is exp(-inf + inf) here, so NaN.
     """
-    assert problem.dlse is not None
-    other = problem.but(dlse=np.where(problem.idle, 1.0 - problem.dlse, problem.dlse))
+    other = with_other_idle_cotangents(problem)
 
     found, again = attention.lse_backward(problem), attention.lse_backward(other)
 

@@ -130,6 +130,7 @@ def columns_of_values_do_not_mix(attention: Implementation, problem: Problem) ->
     "V5",
     over=Problems(families=("lattice", "ties", "normal")),
     catches={"remembers_answers_by_shape"},
+    promise="run",
 )
 def doubled_values_double_the_output(attention: Implementation, problem: Problem) -> None:
     """Doubling the values doubles the output, to the bit.

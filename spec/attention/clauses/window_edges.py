@@ -106,7 +106,7 @@ def query_row_equals_attention_over_its_window(attention: Implementation, proble
     "W7",
     over=Problems(segments=False, positions=False, masks=PLAIN, windows=True, least=(1, 1, 1, 2)),
     catches={"ignores_the_window", "keeps_the_first_key_in_sight", "skips_whole_tiles_alone"},
-    effort=2,
+    promise="length",
 )
 def keys_outside_window_do_not_change_output(attention: Implementation, problem: Problem) -> None:
     """Changing keys and values outside the window of a query changes no bit of its output.

@@ -18,7 +18,7 @@ IDEAS = (
     "scaling caps masking idleness causality windows first_keys sinks sink_sizes sink_gradients "
     "slopes slope_places slope_gradients places place_paths segments lengths packed paged served "
     "appended rings softmax sparsity tiles heads latents single_sizes long gradients "
-    "through_lse observers numbers calls harmless"
+    "through_lse observers numbers calls harmless summing"
 )
 MISTAKES: Mapping[str, Mistake] = catalogue(
     *(import_module(f"{__name__}.{name}") for name in IDEAS.split())

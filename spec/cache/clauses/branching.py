@@ -76,6 +76,37 @@ def forked_caches_are_independent(cache: Cache, problem: Problem) -> None:
     equal(moved(o + q, places, other), want, within=within)
 
 
+def in_two_forks(cache: Cache, problem: Problem) -> tuple[Problem, Array, Array]:
+    """The outputs of two forks of a prefix, and the problem whose steps they take.
+
+    A third fork processes other tokens in between.
+    """
+    places = problem.place()
+    past, rest = at_once(0 * places, places), problem.steps(places, problem.ends)
+    other = at_once(places, places + problem.M)
+    problem = in_steps(problem, past, rest)
+    _, state = read(cache, cache.begin(problem), problem.text, past)
+    one, between, two = cache.fork(state), cache.fork(state), cache.fork(state)
+
+    o, _ = read(cache, one, problem.text, rest, places)
+    read(cache, turning(between, places, other), problem.other, other)
+    p, _ = read(cache, two, problem.text, rest, places)
+    return problem, o, p
+
+
+def from_one_state(cache: Cache, problem: Problem) -> tuple[Problem, Array, Array]:
+    """The outputs of a state that is extended twice, by other tokens in between; the problem."""
+    places = problem.place()
+    rest, other = problem.steps(places, problem.ends), at_once(places, places + problem.M)
+    problem = paused(problem, places)
+    _, state = read(cache, cache.begin(problem), problem.text, problem.steps(0 * places, places))
+
+    o, _ = read(cache, state, problem.text, rest, places)
+    read(cache, turning(state, places, other), problem.other, other)
+    p, _ = read(cache, state, problem.text, rest, places)
+    return problem, o, p
+
+
 @clause(
     "C29",
     over=ANY_WINDOW,
@@ -85,6 +116,7 @@ def forked_caches_are_independent(cache: Cache, problem: Problem) -> None:
         "branches_without_the_last_token",
         "branches_without_the_window",
     },
+    promise="run",
 )
 def shared_prefix_gives_same_outputs_in_every_fork(cache: Cache, problem: Problem) -> None:
     """Every fork of a cached prefix gives the same outputs as a cache that processed the prefix
@@ -95,16 +127,9 @@ def shared_prefix_gives_same_outputs_in_every_fork(cache: Cache, problem: Proble
     So a hit in a prefix cache changes only the cost. Two forks process the same tokens in the same
     shapes, and must agree to the bit. A third fork processes other tokens in between.
     """
-    places, here = problem.place(), since(problem, problem.place())
-    past, rest = at_once(0 * places, places), problem.steps(places, problem.ends)
-    other = at_once(places, places + problem.M)
-    problem = in_steps(problem, past, rest)
-    _, state = read(cache, cache.begin(problem), problem.text, past)
-    one, between, two = cache.fork(state), cache.fork(state), cache.fork(state)
+    here = since(problem, problem.place())
 
-    o, _ = read(cache, one, problem.text, rest, places)
-    read(cache, turning(between, places, other), problem.other, other)
-    p, _ = read(cache, two, problem.text, rest, places)
+    problem, o, p = in_two_forks(cache, problem)
 
     same_bits(p, o)
     equal(o, here * rounding.reference(problem), within=here * rounding.of_reading(problem))
@@ -115,6 +140,7 @@ def shared_prefix_gives_same_outputs_in_every_fork(cache: Cache, problem: Proble
     over=ANY_WINDOW,
     needs={Capability.PERSISTENT},
     catches={"promises_what_it_does_not_keep"},
+    promise="run",
 )
 def persistent_states_can_be_reused(cache: Cache, problem: Problem) -> None:
     """If a cache promises that states never change, extending a state twice gives the same outputs.
@@ -123,13 +149,6 @@ def persistent_states_can_be_reused(cache: Cache, problem: Problem) -> None:
 
     Purely functional programs rely on such a promise.
     """
-    places = problem.place()
-    rest, other = problem.steps(places, problem.ends), at_once(places, places + problem.M)
-    problem = paused(problem, places)
-    _, state = read(cache, cache.begin(problem), problem.text, problem.steps(0 * places, places))
-
-    o, _ = read(cache, state, problem.text, rest, places)
-    read(cache, turning(state, places, other), problem.other, other)
-    p, _ = read(cache, state, problem.text, rest, places)
+    _, o, p = from_one_state(cache, problem)
 
     same_bits(p, o)

@@ -25,11 +25,22 @@ from spec.clause import clause
 from spec.comparison import equal, same_bits
 
 
+def with_later_tokens(problem: Problem) -> tuple[int, Problem]:
+    """A time t, and the problem with other tokens from t on."""
+    t, n = problem.chance().randrange(1, problem.N), np.arange(problem.N)
+    late, there = (n >= t)[:, None], n % problem.M
+    changed = {
+        name: np.where(late, other[:, :, there], x)
+        for name, x, other in zip("qkv", problem.text, problem.other, strict=True)
+    }
+    return t, problem.but(**changed)
+
+
 @clause(
     "C20",
     over=Texts(least=2),
     catches={"sees_its_whole_chunk", "leaves_empty_places_a_little"},
-    effort=2,
+    promise="length",
 )
 def cached_outputs_do_not_depend_on_later_tokens(cache: Cache, problem: Problem) -> None:
     """Changing later tokens, in the same chunk or in later chunks, changes no bit of an output.
@@ -39,15 +50,9 @@ def cached_outputs_do_not_depend_on_later_tokens(cache: Cache, problem: Problem)
     This is C3 for a cache. If t lies inside a chunk, the later tokens arrive together with the
     earlier ones, and the cache must still mask them.
     """
-    t = problem.chance().randrange(1, problem.N)
-    n = np.arange(problem.N)
-    late, there = (n >= t)[:, None], n % problem.M
-    changed = {
-        name: np.where(late, other[:, :, there], x)
-        for name, x, other in zip("qkv", problem.text, problem.other, strict=True)
-    }
+    t, other = with_later_tokens(problem)
 
-    before, after = reading(cache, problem), reading(cache, problem.but(**changed))
+    before, after = reading(cache, problem), reading(cache, other)
 
     same_bits(after[:, :, :t], before[:, :, :t])
 

@@ -107,7 +107,7 @@ def rollback_to_zero_empties_the_cache(cache: Cache, problem: Problem) -> None:
         "leaves_empty_places_a_little",
         "takes_back_one_too_few",
     },
-    effort=2,
+    promise="length",
 )
 def rolled_back_content_does_not_change_outputs(cache: Cache, problem: Problem) -> None:
     """Tokens that were rolled back change no bit of later outputs, however large they were.
@@ -118,12 +118,16 @@ def rolled_back_content_does_not_change_outputs(cache: Cache, problem: Problem) 
     query and those of y' away from it, and their values have opposite signs. After the rollback
     they may still be in memory. If they get a weight, even a tiny one can change the output.
     """
-    places = problem.place()
-    one, two = (problem.but(**overwhelming(problem, sign)) for sign in (1, -1))
-
-    o, p = (with_a_detour(cache, version, places) for version in (one, two))
+    o, p = with_overwhelming_detours(cache, problem)
 
     same_bits(p, o)
+
+
+def with_overwhelming_detours(cache: Cache, problem: Problem) -> tuple[Array, Array]:
+    """The outputs after a rollback of large tokens, and after one of their opposites."""
+    places = problem.place()
+    one, two = (problem.but(**overwhelming(problem, sign)) for sign in (1, -1))
+    return with_a_detour(cache, one, places), with_a_detour(cache, two, places)
 
 
 def overwhelming(problem: Problem, sign: int) -> dict[str, Array]:
@@ -138,20 +142,8 @@ def overwhelming(problem: Problem, sign: int) -> dict[str, Array]:
     return {"k_other": k, "v_other": v + sign * most}
 
 
-@clause(
-    "C26",
-    over=ANY_WINDOW,
-    needs=ROLLBACK,
-    catches={"takes_all_sequences_back_to_the_shortest", "takes_back_one_too_many"},
-    effort=4,
-)
-def rollback_to_current_length_changes_nothing(cache: Cache, problem: Problem) -> None:
-    """Rolling all sequences back to their current lengths changes nothing.
-
-        o(x[t:]; rollback of (cache of x[:t]) to t) = o(x[t:]; cache of x[:t])
-
-    A batch is rolled back as a whole, even if only one of its sequences needs it.
-    """
+def with_an_idle_rollback(cache: Cache, problem: Problem) -> tuple[Problem, Array, Array, Array]:
+    """The outputs before a rollback to the current lengths, after it, and without it."""
     places = problem.place()
     problem = paused(problem, places)
     steps = problem.steps(0 * places, places), problem.steps(places, problem.ends)
@@ -160,6 +152,25 @@ def rollback_to_current_length_changes_nothing(cache: Cache, problem: Problem) -
     p, _ = read(cache, cache.rollback(state, places), problem.text, steps[1], places)
     _, state = read(cache, cache.begin(problem), problem.text, steps[0])
     q, _ = read(cache, state, problem.text, steps[1], places)
+    return problem, o, p, q
+
+
+@clause(
+    "C26",
+    over=ANY_WINDOW,
+    needs=ROLLBACK,
+    catches={"takes_all_sequences_back_to_the_shortest", "takes_back_one_too_many"},
+    effort=4,
+    promise="run",
+)
+def rollback_to_current_length_changes_nothing(cache: Cache, problem: Problem) -> None:
+    """Rolling all sequences back to their current lengths changes nothing.
+
+        o(x[t:]; rollback of (cache of x[:t]) to t) = o(x[t:]; cache of x[:t])
+
+    A batch is rolled back as a whole, even if only one of its sequences needs it.
+    """
+    problem, o, p, q = with_an_idle_rollback(cache, problem)
 
     same_bits(p, q)
     equal(o + p, rounding.reference(problem), within=rounding.of_reading(problem))

@@ -23,7 +23,10 @@ def turned(problem: Problem) -> Text:
 
 
 @clause(
-    "C36", over=Texts(), catches={"starts_where_the_last_text_ended", "remembers_answers_by_shape"}
+    "C36",
+    over=Texts(),
+    catches={"starts_where_the_last_text_ended", "remembers_answers_by_shape"},
+    promise="run",
 )
 def new_cache_starts_empty(cache: Cache, problem: Problem) -> None:
     """A new cache is empty, even if other caches were used before.

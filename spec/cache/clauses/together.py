@@ -20,9 +20,35 @@ from spec.cache.reading import alone, reading
 from spec.cache.record import Cache, Capability
 from spec.clause import clause
 from spec.comparison import equal, same_bits
+from spec.notation import Array
 
 
-@clause("C31", over=Texts(sequences=2), catches={"reads_the_first_sequence_for_all"})
+def with_other_sequences(problem: Problem) -> tuple[int, Problem]:
+    """A sequence of the batch, and the problem with all others changed."""
+    b = problem.chance().below(problem.B)
+    others = (np.arange(problem.B) != b)[:, None, None, None]
+    turned = Text(*(np.where(others, np.flip(x, axis=2), x) for x in problem.text))
+    changed = problem.but(q=turned.q, k=-turned.k, v=turned.v)
+    return b, changed.but(k=np.where(others, changed.k, problem.k))
+
+
+def with_other_padding(problem: Problem) -> Problem:
+    """The problem with other content in the padding of its chunks."""
+    other = {"q_other": -problem.q_other, "k_other": -problem.k_other}
+    return problem.but(**other, v_other=2 - problem.v_other)
+
+
+def with_another_head(problem: Problem) -> tuple[Array, Problem]:
+    """Which query heads do not read some key head, and the problem with that head changed."""
+    g = problem.chance().below(problem.G)
+    own = (np.arange(problem.G) == g)[:, None, None]
+    k, v = (np.where(own, -np.flip(x, axis=2), x) for x in (problem.k, problem.v))
+    return np.arange(problem.H) // (problem.H // problem.G) != g, problem.but(k=k, v=v)
+
+
+@clause(
+    "C31", over=Texts(sequences=2), catches={"reads_the_first_sequence_for_all"}, promise="batch"
+)
 def sequences_in_a_cache_are_independent(cache: Cache, problem: Problem) -> None:
     """Changing other sequences of a batch changes no bit of the outputs of a sequence.
 
@@ -30,11 +56,7 @@ def sequences_in_a_cache_are_independent(cache: Cache, problem: Problem) -> None
 
     Here the lengths stay the same. C32 is about different lengths.
     """
-    b = problem.chance().below(problem.B)
-    others = (np.arange(problem.B) != b)[:, None, None, None]
-    turned = Text(*(np.where(others, np.flip(x, axis=2), x) for x in problem.text))
-    changed = problem.but(q=turned.q, k=-turned.k, v=turned.v)
-    changed = changed.but(k=np.where(others, changed.k, problem.k))
+    b, changed = with_other_sequences(problem)
 
     o, p = reading(cache, problem), reading(cache, changed)
 
@@ -66,7 +88,13 @@ def ragged_batch_equals_separate_sequences(cache: Cache, problem: Problem) -> No
         equal(o[b : b + 1], p, within=2 * budget[b : b + 1])
 
 
-@clause("C33", over=Texts(sequences=2, ragged=True), catches={"takes_padding_for_text"}, effort=2)
+@clause(
+    "C33",
+    over=Texts(sequences=2, ragged=True),
+    catches={"takes_padding_for_text"},
+    effort=2,
+    promise="length",
+)
 def chunk_padding_does_not_change_outputs(cache: Cache, problem: Problem) -> None:
     """The padding of a chunk changes no bit of the outputs of its tokens.
 
@@ -75,15 +103,14 @@ def chunk_padding_does_not_change_outputs(cache: Cache, problem: Problem) -> Non
     Padding may be written where the next token will lie, as long as no query attends to it before
     that token is written.
     """
-    other = {"q_other": -problem.q_other, "k_other": -problem.k_other}
-    turned = problem.but(**other, v_other=2 - problem.v_other)
-
-    o, p = reading(cache, problem), reading(cache, turned)
+    o, p = reading(cache, problem), reading(cache, with_other_padding(problem))
 
     same_bits(p, o)
 
 
-@clause("C34", over=Texts(heads=2), catches={"reads_the_first_head_for_all"}, effort=2)
+@clause(
+    "C34", over=Texts(heads=2), catches={"reads_the_first_head_for_all"}, effort=2, promise="order"
+)
 def heads_in_a_cache_are_independent(cache: Cache, problem: Problem) -> None:
     """Changing one key head changes no bit of the outputs of query heads that do not read it.
 
@@ -91,12 +118,9 @@ def heads_in_a_cache_are_independent(cache: Cache, problem: Problem) -> None:
 
     This is H3 for a cache, where heads are adjacent in memory.
     """
-    g = problem.chance().below(problem.G)
-    own = (np.arange(problem.G) == g)[:, None, None]
-    k, v = (np.where(own, -np.flip(x, axis=2), x) for x in (problem.k, problem.v))
-    apart = np.arange(problem.H) // (problem.H // problem.G) != g
+    apart, other = with_another_head(problem)
 
-    o, p = reading(cache, problem), reading(cache, problem.but(k=k, v=v))
+    o, p = reading(cache, problem), reading(cache, other)
 
     same_bits(p[:, apart], o[:, apart])
 

@@ -23,6 +23,17 @@ from spec.comparison import equal, same_bits
 WINDOW = {Capability.WINDOW}
 
 
+def with_earlier_tokens(problem: Problem) -> tuple[int, Problem]:
+    """The problem with other tokens up to a time, and the first token that sees none of them."""
+    t = problem.chance().randrange(1, problem.N)
+    early = (np.arange(problem.N) < t)[:, None]
+    changed = {
+        name: np.where(early, -np.flip(x, axis=2), x)
+        for name, x in zip("qkv", problem.text, strict=True)
+    }
+    return t - 1 + (problem.window or problem.N), problem.but(**changed)
+
+
 @clause(
     "C41",
     over=Texts(windowed=True, least=3),
@@ -79,7 +90,7 @@ def chunked_windowed_cache_equals_one_pass(cache: Cache, problem: Problem) -> No
     over=Texts(windowed=True, least=3),
     needs=WINDOW,
     catches={"forgets_nothing", "sees_one_key_beyond_its_window"},
-    effort=2,
+    promise="length",
 )
 def tokens_before_window_do_not_change_outputs(cache: Cache, problem: Problem) -> None:
     """Changing tokens that lie before the window of a token changes no bit of its output.
@@ -88,14 +99,8 @@ def tokens_before_window_do_not_change_outputs(cache: Cache, problem: Problem) -
 
     This is C20 in the other direction: a key outside the window has a weight of exactly zero.
     """
-    t = problem.chance().randrange(1, problem.N)
-    early = (np.arange(problem.N) < t)[:, None]
-    changed = {
-        name: np.where(early, -np.flip(x, axis=2), x)
-        for name, x in zip("qkv", problem.text, strict=True)
-    }
-    since = t - 1 + (problem.window or problem.N)
+    since, other = with_earlier_tokens(problem)
 
-    before, after = reading(cache, problem), reading(cache, problem.but(**changed))
+    before, after = reading(cache, problem), reading(cache, other)
 
     same_bits(after[:, :, since:], before[:, :, since:])

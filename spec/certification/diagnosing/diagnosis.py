@@ -25,7 +25,7 @@ from spec.certification.judging.plan import Item
 from spec.certification.judging.survey import Survey
 from spec.certification.judging.verdict import INTERRUPTED, ITSELF, SPENT, Verdict
 from spec.certification.settings import Request
-from spec.certification.target.loading import resolved
+from spec.certification.target.required import required
 from spec.kinds import kind_of
 from spec.notation import DTYPES, HALF, Grade
 from spec.subject import Refused
@@ -75,8 +75,9 @@ class Diagnosis:
 def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) -> list[Item]:
     """The items that fail or crash and are not declared to, in the order of the clauses.
 
-    Empty if only recommended clauses fail; also if the run ends with the first failure, was stopped
-    for another reason than crashes, or tests old problems again.
+    Promises that nobody declared are left out. Empty if only recommended clauses fail; also if the
+    run ends with the first failure, was stopped for another reason than crashes, or tests old
+    problems again.
     """
     every = [*survey.settled, *verdicts]
     crashed = [v for v in every if v.outcome == "crashed" and not v.message.startswith(ITSELF)]
@@ -84,7 +85,7 @@ def to_explain(request: Request, survey: Survey, verdicts: Sequence[Verdict]) ->
     if request.fail_fast or request.replays or (blocked and not crashed):
         return []
     places = {number: place for place, number in enumerate(survey.order)}
-    found = [v for v in verdicts if v.outcome == "violated"] + crashed
+    found = [v for v in verdicts if v.outcome == "violated" and v.force != "promise"] + crashed
     found = [v for v in found if v.clause not in survey.deviations]
     if all(v.force == "should" for v in found):
         return []
@@ -179,7 +180,7 @@ def _start(
     """The tests of a target in some formats, as yet without causes."""
     profile, request = examiner.request.thoroughness, examiner.request
     kind, bounds = kind_of(examiner.raw.about), examiner.bounds
-    clauses = {n: c for n, c in resolved(request.specification).items() if c.about == kind.about}
+    clauses = {n: c for n, c in required(request).items() if c.about == kind.about}
     evidence = Evidence(kind, subjects, grades, bounds, profile.drawn, profile.name, each)
     return Outside(evidence, evidence, clauses, profile.examples, request.seed, bounds)
 

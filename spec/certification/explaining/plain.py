@@ -24,7 +24,8 @@ from spec.certification.explaining.relation import Seeing, related
 from spec.certification.explaining.search import at_times, searched
 from spec.certification.explaining.tape import Tape
 from spec.certification.settings import Request
-from spec.certification.target.loading import load, resolved
+from spec.certification.target.loading import load
+from spec.certification.target.required import required
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.kinds import kind_of
@@ -72,7 +73,7 @@ class Posing:
 
     def forget(self) -> None:
         """Ask for something else, so that an answer is nothing that the target kept."""
-        kind, clauses = kind_of(self.raw.about), resolved(self.request.specification)
+        kind, clauses = kind_of(self.raw.about), required(self.request)
         with suppress(Exception):
             broken(clauses[kind.definition], self.record(Tape()), kind.core(self.caller.dtype))
 
@@ -84,13 +85,13 @@ class Posing:
         tape = Tape()
         with tape:
             made = asked(clause, self.record(tape), problem)
-        clauses = resolved(self.request.specification)
+        clauses = required(self.request)
         compares = kind_of(self.raw.about).functions.compares
         made = sorted(made, key=lambda call: sum(x.size for x in arrays(call[1]).values()))
         pairs = ((number, put) for name, put, _ in made for number in compares.get(name, ()))
         found = {(number, id(put)): (clauses.get(number), put) for number, put in pairs}
         found.pop((clause.number, id(problem)), None)
-        return len(made) > 1, [pair for pair in found.values() if pair[0] is not None]
+        return len(made) > 1, [(known, put) for known, put in found.values() if known is not None]
 
 
 def plain(

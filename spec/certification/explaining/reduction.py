@@ -6,6 +6,7 @@ helps or the time is over. The definition has to pass the clause on each problem
 the search cannot leave a clause's domain unnoticed.
 """
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,23 +16,47 @@ from spec.kinds import kind_of
 from spec.simplify import Simplification
 from spec.subject import Subject
 from spec.trial import broken
+from spec.written import in_a_line
+
+TRIES, SECONDS = 10, 0.2  # for a problem that is only named
 
 
 def reduced(
-    clause: Clause, subject: Subject, problem: Any, answers: frozenset[str], seconds: float
+    clause: Clause,
+    subject: Subject,
+    problem: Any,
+    answers: frozenset[str],
+    seconds: float,
+    tries: int = sys.maxsize,
 ) -> tuple[Any, bool]:
-    """A smaller problem that breaks the clause, and whether no way makes it smaller still."""
+    """A smaller problem that breaks the clause, and whether no way makes it smaller still.
+
+    tries: the number of smaller problems that are tested.
+    """
+    left = iter(range(tries))
     known = kind_of(subject.about)
     definition = known.truth()
     allowed = answers | subject.kinds_of(problem)
     guarded = _broken(clause, definition, problem) is False
 
     def fails(candidate: Any) -> bool:
-        if not subject.kinds_of(candidate) <= allowed or not _broken(clause, subject, candidate):
+        if not subject.kinds_of(candidate) <= allowed or next(left, None) is None:
+            return False
+        if not _broken(clause, subject, candidate):
             return False
         return not guarded or _broken(clause, definition, candidate) is False
 
     return smallest(problem, fails, time.monotonic() + seconds, known.simplify)
+
+
+def in_few_tries(clause: Clause, subject: Subject, problem: Any, answers: frozenset[str]) -> str:
+    """The sizes and options of the smallest problem that a short search finds, in a line.
+
+    A target that compiles is given no other shapes for this.
+    """
+    if subject.palette:
+        return in_a_line(problem)
+    return in_a_line(reduced(clause, subject, problem, answers, SECONDS, TRIES)[0])
 
 
 def smallest(

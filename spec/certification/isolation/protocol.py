@@ -119,8 +119,8 @@ def read_verdict(
     assert child.item is not None
     number, dtype = child.item
     clause = clauses[number]
-    about = (verdict.clause, verdict.name, verdict.force, verdict.dtype)
-    if about != (number, clause.name, clause.force, dtype):
+    about = (verdict.clause, verdict.name, verdict.force, verdict.promise, verdict.dtype)
+    if about != (number, clause.name, clause.force, clause.promise, dtype):
         raise Interfered(
             f"told a verdict on {verdict.clause} {verdict.dtype}, not {number} {dtype}"
         )

@@ -23,7 +23,7 @@ from spec.certification.judging.plan import How, Plan
 from spec.certification.judging.verdict import verdict_to_json
 from spec.certification.settings import Request
 from spec.certification.starting import Place
-from spec.certification.target.loading import resolved
+from spec.certification.target.required import required
 from spec.certification.target.versions import GPU, versions
 from spec.notation import Grade
 
@@ -43,7 +43,7 @@ class Station:
     def __init__(self, run: str, request: Request, place: Place) -> None:
         self.run, self.loaded = run, False
         self.crew = Crew(request, place)
-        self.bench = Workbench(self.crew, resolved(request.specification))
+        self.bench = Workbench(self.crew, required(request))
         self.leaving: threading.Timer | None = None
 
     def load(self) -> None:

@@ -7,7 +7,7 @@ from spec.backends import Unsuitable
 from spec.certification.isolation.protocol import Interfered, read
 from spec.certification.judging.plan import Item
 from spec.certification.judging.survey import Survey
-from spec.certification.judging.verdict import Verdict
+from spec.certification.judging.verdict import Verdict, unrun
 from spec.certification.settings import Request, concerning, with_definition
 from spec.certification.target.probed import Refusal
 from spec.clause import Clause
@@ -76,8 +76,8 @@ def _complete(survey: Survey, dtypes: tuple[str, ...]) -> bool:
 def _settled(verdict: Verdict, clauses: Mapping[str, Clause]) -> bool:
     """Whether a clause can have this verdict without a run."""
     clause = clauses[verdict.clause]
-    plain = Verdict(verdict.clause, clause.name, clause.force, verdict.dtype, verdict.outcome)
-    same = (verdict.name, verdict.force) == (plain.name, plain.force)
+    plain = unrun(clause, verdict.dtype, verdict.outcome, "")
+    same = all(getattr(verdict, x) == getattr(plain, x) for x in ("name", "force", "promise"))
     return same and verdict.outcome in OUTCOMES and not (verdict.examples or verdict.causes)
 
 

@@ -20,6 +20,7 @@ from spec.certification.judging.binding import unbound
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.judging import Finding, judged, scope_for
 from spec.certification.judging.plan import FEW, in_turn
+from spec.certification.judging.promised import number_of, with_smallest
 from spec.certification.judging.replaying import BREAKS, replayed, word
 from spec.certification.judging.sampled import planned
 from spec.certification.judging.survey import Survey, told
@@ -28,11 +29,12 @@ from spec.certification.judging.witness import Witness
 from spec.certification.settings import Request, check_conventions, concerning, with_definition
 from spec.certification.target.declared import check_deviations
 from spec.certification.target.deviations import Deviations, known
-from spec.certification.target.loading import Target, load, resolved
+from spec.certification.target.loading import Target, load
 from spec.certification.target.precision import IN_SINGLE
 from spec.certification.target.probed import Probed
 from spec.certification.target.probing import probed
 from spec.certification.target.recognising import Recognised, recognised
+from spec.certification.target.required import required
 from spec.certification.target.source import source_of
 from spec.certification.target.versions import versions_of
 from spec.clause import Clause
@@ -41,9 +43,7 @@ from spec.notation import Grade
 from spec.subject import Subject
 from spec.trial import broken
 
-AS_FOUND = (
-    *("examples", "worst", "refused", "rounding", "raised", "coverage", "largest", "seconds"),
-)
+AS_FOUND = "examples worst refused rounding raised coverage largest seconds".split()
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Examiner:
         selected_only: the definition is not added to a selection of clauses. guard: wraps the
         target, under its conventions, in trials. each: runs the probing of several dtypes.
         """
-        clauses, compiled = resolved(request.specification), programs()
+        clauses, compiled = required(request), programs()
         refused = not_compiled() if survey is None else None
         raw = load(target, request, guard)
         check_conventions(raw, request.conventions)
@@ -111,7 +111,7 @@ class Examiner:
 
         All clauses count, whichever are selected. timed: also estimate the cost of those.
         """
-        clauses, kind = resolved(self.request.specification), kind_of(self.raw.about)
+        clauses, kind = required(self.request), kind_of(self.raw.about)
         how, before = (self.request.thoroughness, self.request.seed, self.bounds, beat), programs()
         self.probed = planned(kind, clauses, self.probed, *how, self.clauses if timed else ())
         self.programs += programs() - before
@@ -155,17 +155,17 @@ class Examiner:
         if self.request.replays:
             return replayed(clause, implementation, scope, self.request.replays), None
         try:
-            most = FEW if few else profile.examples
+            most = FEW if few else number_of(clause, profile)
             finding = judged(clause, seen, scope, examples=most, seed=seed, drawn=drawn)
         except Exception as error:
-            reason = f"{ITSELF}: {type(error).__name__}: {error}"
-            return unrun(clause, dtype, "crashed", reason), None
+            return unrun(clause, dtype, "crashed", f"{ITSELF}: {type(error).__name__}: {error}"), None
         known, notes = {} if few else self.clauses, self.witness.notes
         finding = apart(clause, seen, finding, known, [*self.probed.by_dtype], profile, notes)
         verdict = self._written(clause, dtype, finding)
         if finding.problem is not None:
             verdict = replace(verdict, drawn={word(scope, seed, finding): BREAKS})
-        ends = not few or clause.force == "must"
+        verdict = with_smallest(verdict, clause, seen, finding.problem)
+        ends = clause.force == "must" or (clause.force == "should" and not few)
         return replace(verdict, programs=programs() - compiled), finding.problem if ends else None
 
     def counterexample(self, verdict: Verdict, problem: Any) -> Counterexample:
@@ -175,14 +175,12 @@ class Examiner:
             implementation = implementation.without_gradients()
         problem, start = problem.but(rounding=verdict.rounding), time.monotonic()
         scope = scope_for(clause, implementation, verdict.dtype, "strict", "quick")
-        least = min(0.2, self.request.thoroughness.reduction)
-        # What blocks nothing is not worth waiting for.
+        least = min(0.2, self.request.thoroughness.reduction)  # for what blocks nothing
         seconds = least if clause.force == "should" else max(least, self.patience / 2)
         seen = self.bounds.over(implementation)
         smaller, done = reduced(clause, seen, problem, scope.answers, seconds)
         self.patience -= time.monotonic() - start
-        violation = broken(clause, implementation, smaller)
-        message = str(violation) if violation else verdict.message  # it may fail only at times
+        message = str(broken(clause, implementation, smaller) or verdict.message)  # only at times
         example = self.shown(clause, smaller, message, done)
         if self.patience <= 0:
             return example

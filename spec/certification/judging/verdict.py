@@ -63,9 +63,11 @@ class Verdict:
     that is known to fail the clause in the same way. coverage: rows that see a key; of these, those
     of which only the range of the values was checked; and those without a bound on gradients.
     script: the smallest call that was found to raise the exception, where others are answered.
-    largest: the largest of each size of the problems that were answered, by name.
-    programs: compiled during the run. drawn: the word that draws a problem again (`replaying`) ->
-    the result. Raises ValueError for an unknown clause or dtype: the two name files of a report.
+    largest: the largest of each size of the problems that were answered, by name. promise: of bits,
+    if the clause is about one. smallest: the smallest problem found on which bits differ that
+    nobody promised, in a line. programs: compiled during the run. drawn: the word that draws a
+    problem again (`replaying`) -> the result. Raises ValueError for an unknown clause or dtype: the
+    two name files of a report.
     """
 
     clause: str
@@ -89,6 +91,8 @@ class Verdict:
     likewise: str = ""
     script: str = ""
     causes: tuple[int, ...] = ()
+    promise: str = ""
+    smallest: str = ""
 
     def __post_init__(self) -> None:
         if not NUMBER.fullmatch(self.clause):
@@ -115,7 +119,15 @@ def larger(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
 
 def unrun(clause: Clause, dtype: str, outcome: Outcome, message: str) -> Verdict:
     """The verdict on a clause that was tested on no problem."""
-    return Verdict(clause.number, clause.name, clause.force, dtype, outcome, message=message)
+    return Verdict(
+        clause.number,
+        clause.name,
+        clause.force,
+        dtype,
+        outcome,
+        message=message,
+        promise=clause.promise,
+    )
 
 
 def verdict_to_json(verdict: Verdict) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from spec.certification.ledger.findings import Findings, blocks
 from spec.certification.ledger.notebook import in_html
 from spec.certification.ledger.text import report
 from spec.certification.settings import Request, selected
-from spec.certification.target.loading import resolved
+from spec.certification.target.required import required
 from spec.clause import leaving
 from spec.notation import DTYPES
 from spec.version import CURRENT
@@ -51,7 +51,7 @@ def certificate(
     grades = {f"rounding {dtype}": grade for dtype, grade in every.items()}
     kept = ("name", "versions", "command", "refusals", "about", "definition", "source")
     chosen = ("defaults", "declares")
-    clauses = resolved(request.specification)
+    clauses = required(request)
     advice = survey.advice if diagnosis.advice is None else diagnosis.advice
     notes = [*survey.notes, *leaving(c for n, c in clauses.items() if n in survey.order)]
     notes += [IN_VAIN] * _in_vain(request, survey, verdicts)
@@ -82,7 +82,7 @@ def _in_vain(request: Request, survey: Survey, verdicts: Iterable[Verdict]) -> b
     """
     if request.clauses is None or survey.definition in request.clauses[:-1]:
         return False
-    every = selected(resolved(request.specification), request.clauses)
+    every = selected(required(request), request.clauses)
     chosen = {clause.number for clause in every if clause.about == survey.about}
     applying = {v.clause for v in verdicts if v.outcome != "not offered"}
     chosen -= {survey.definition}

@@ -12,11 +12,39 @@ from spec.certification.judging.verdict import INTERFERED, OUTCOMES, Verdict, ve
 from spec.certification.ledger.files import in_lines, written
 from spec.certification.target.probed import Refusal
 from spec.printable import all_printable
+from spec.promises import PROMISES
 from spec.version import FIRST
 
 FORMAT = 1  # of certificates as JSON: spec/schema/certificate-1.json
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A promise of bits in a certificate, whose clauses were run.
+
+    declared: it was required. problems: the number tested. dtypes: the formats that break it.
+    smallest: the smallest problem that breaks it, in a line, if it was not required.
+    """
+
+    declared: bool
+    kept: bool
+    problems: int
+    dtypes: tuple[str, ...]
+    smallest: str
+
+    @classmethod
+    def of(cls, verdicts: "list[Verdict]") -> "Promise":
+        """The promise that these verdicts are about."""
+        broken = [v for v in verdicts if v.outcome != "holds"]
+        return cls(
+            declared=any(v.force == "must" for v in verdicts),
+            kept=not broken,
+            problems=sum(v.examples for v in verdicts),
+            dtypes=tuple(dict.fromkeys(v.dtype for v in broken)),
+            smallest=min((v.smallest for v in broken if v.smallest), key=len, default=""),
+        )
 
 
 @dataclass(frozen=True)
@@ -97,6 +125,12 @@ class Findings:
         return {outcome: counted[outcome] for outcome in OUTCOMES}
 
     @property
+    def promises(self) -> Mapping[str, Promise]:
+        """The promises of bits whose clauses were run, by name."""
+        ran = grouped((v.promise, v) for v in self.verdicts if v.ran)
+        return {name: Promise.of(ran[name]) for name in PROMISES if name in ran}
+
+    @property
     def deviations(self) -> tuple[str, ...]:
         """The numbers of the clauses that fail as declared."""
         return tuple(dict.fromkeys(v.clause for v in self.verdicts if v.outcome == "deviates"))
@@ -113,8 +147,9 @@ class Findings:
 
     @property
     def failures(self) -> tuple[Verdict, ...]:
-        """The failing verdicts, required clauses first."""
-        violated = [v for v in self.verdicts if v.outcome == "violated"]
+        """The failing verdicts, required clauses first; none of bits that nobody promised."""
+        found = (v for v in self.verdicts if v.outcome == "violated")
+        violated = [v for v in found if v.force != "promise"]
         return tuple(sorted(violated, key=lambda v: v.force != "must"))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -130,6 +165,7 @@ class Findings:
         causes = [cause.to_json() for cause in self.causes]
         found = {"causes": causes, "region": vars(self.region)}
         first = {"format": FORMAT, "passed": self.passed, "ledger": dict(self.ledger)}
+        first["promises"] = {name: vars(promise) for name, promise in self.promises.items()}
         return {**first, **vars(self), "verdicts": verdicts, "refusals": refusals, **found}
 
 

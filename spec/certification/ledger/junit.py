@@ -27,6 +27,7 @@ from spec.printable import printable
 COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 SKIPPED = {  # outcome -> what comes before its message
     "violated should": "recommended only: ",
+    "violated promise": "equal bits are not promised: ",
     "deviates": "declared deviation: ",
     "not offered": "not supported: ",
     "refused": "raises an exception: ",

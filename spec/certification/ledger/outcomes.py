@@ -24,6 +24,7 @@ class Said(NamedTuple):
 
 RECOMMENDED = " (recommended only)"
 UNSUPPORTED = "{} unsupported (raises)"  # an exception, which is no failure
+NOT_PROMISED = "{} not promised"  # equal bits, which the line `same bits` is about
 SAID = {
     "holds": Said("passed", "·", "{} passes", "{} pass"),
     "violated": Said("failed", "✗", "{} fails", "{} fail", "failed"),
@@ -34,6 +35,14 @@ SAID = {
         f"{{}} fail{RECOMMENDED}",
         "should",
         "recommended clauses that fail",
+    ),
+    "violated promise": Said(
+        "differ in bits (not promised)",
+        "≈",
+        NOT_PROMISED,
+        NOT_PROMISED,
+        "bits",
+        "different bits, as equal ones are not promised",
     ),
     "deviates": Said(
         "known to fail", "≠", "{} is known to fail", "{} known to fail", "known", "deviations"
@@ -50,7 +59,16 @@ SAID = {
     "blocked": Said("not run", "?", "{} was not run", "{} not run", "not run"),
     "not offered": Said("not supported", ""),
 }
-GRAVEST = ("violated", "crashed", "blocked", "violated should", "deviates", "holds", "refused")
+GRAVEST = (
+    "violated",
+    "crashed",
+    "blocked",
+    "violated should",
+    "violated promise",
+    "deviates",
+    "holds",
+    "refused",
+)
 
 
 def applying(certificate: Findings) -> str:
@@ -81,6 +99,6 @@ def _counted(said: Said, count: int) -> str:
 
 
 def outcome(verdict: Verdict) -> str:
-    """The outcome in words, a broken `should` apart from a broken `must`."""
-    soft = verdict.outcome == "violated" and verdict.force == "should"
-    return "violated should" if soft else verdict.outcome
+    """The outcome in words, a broken `should` or promise apart from a broken `must`."""
+    soft = verdict.outcome == "violated" and verdict.force != "must"
+    return f"violated {verdict.force}" if soft else verdict.outcome

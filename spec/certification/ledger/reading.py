@@ -51,6 +51,7 @@ def loaded(path: str | os.PathLike[str]) -> Certificate:
     if "outcomes" in fields:
         return typed(in_full(fields, resolved(Request.specification)))
     del fields["passed"], fields["ledger"]
+    fields.pop("promises", None)  # older ones have none
     kind = kind_of(fields["about"])
     if "definition" not in fields:  # it was saved before certificates said so themselves
         fields |= {"definition": kind.definition, "defaults": kind.truth().defaults}

@@ -50,7 +50,8 @@ def violated(certificate: Findings, all_of_them: str = IN_FILES) -> Iterator[str
     The first few in full, those that should hold alone last; then how many more there are, and
     how to see all of them.
     """
-    failed = [v for v in by_clause(certificate) if v.outcome == "violated" and not v.causes]
+    known = {id(v) for v in certificate.failures if not v.causes}
+    failed = [v for v in by_clause(certificate) if id(v) in known]
     failed.sort(key=lambda v: v.force == "should")
     # Of what blocks nothing, one message is enough.
     first = {v.clause: v.message for v in reversed(failed) if v.force == "should"}

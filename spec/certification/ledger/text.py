@@ -13,6 +13,7 @@ from spec.certification.ledger.causes import WIDTH, causes, counterexamples, fil
 from spec.certification.ledger.files import written
 from spec.certification.ledger.findings import Findings, blocks, grouped
 from spec.certification.ledger.outcomes import SAID, applying, outcome
+from spec.certification.ledger.promised import same_bits
 from spec.certification.ledger.remarks import by_clause, first, remarks, sometimes
 from spec.certification.ledger.untested import first_lines, says_so
 from spec.clause import section_of
@@ -77,6 +78,7 @@ def _head(certificate: Findings) -> str:
         ),
         *(line for words, _ in sometimes(certificate) for line in _row("raises", words)),
         f"conventions   {named or 'all default'}",
+        *_row("same bits", same_bits(certificate)) * bool(same_bits(certificate)),
         *(line for words in _raised(certificate) for line in _row("rounding", words)),
         f"with          {', '.join(told.values())}",
         *[f"hashes        {', '.join(hashed)}"] * bool(hashed),
@@ -206,13 +208,19 @@ def _foot(certificate: Findings) -> str:
     spent = f"{t['total']:.1f} s; in all processes together {together:.1f}: {parts}"
     lines.append(textwrap.fill(f"time     {spent}", WIDTH, subsequent_indent=" " * 9))
     lines += [_programs(certificate)] * bool(certificate.programs)
-    found = certificate.ledger.items()
-    counted = " + ".join(f"{count} {SAID[name].words}" for name, count in found if count)
+    found = Counter(map(_counted, certificate.verdicts))
+    counted = " + ".join(f"{found[name]} {x.words}" for name, x in SAID.items() if found[name])
     lines.append(f"verdicts {counted} = {len(certificate.verdicts)}")
     if not certificate.causes:
         lines.append(f"worst    the largest error is {certificate.worst:.3f} of its bound")
     lines.append(f"repeat   {certificate.command}")
     return "\n".join(lines)
+
+
+def _counted(verdict: Verdict) -> str:
+    """The outcome under which a verdict is counted: bits that nobody promised are no failure."""
+    found = outcome(verdict)
+    return found if found == "violated promise" else verdict.outcome
 
 
 def _programs(certificate: Findings) -> str:

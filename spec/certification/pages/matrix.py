@@ -119,7 +119,8 @@ class Line:
         should = " (should)" if verdicts[0].force == "should" else ""
         dtypes = [v.dtype for v in verdicts]
         somewhere = len(dtypes) < len(self.judged.certificate.dtypes)
-        said = SAID[verdicts[0].outcome].words
+        promised = outcome(verdicts[0]) == "violated promise"
+        said = SAID["violated promise" if promised else verdicts[0].outcome].words
         return f"{said}{should}" + (f" in {', '.join(dtypes)}" if somewhere else "")
 
 
