@@ -43,7 +43,7 @@ from spec.notation import Grade
 from spec.subject import Subject
 from spec.trial import broken
 
-AS_FOUND = "examples worst refused rounding raised coverage largest seconds".split()
+AS_FOUND = ["examples", "worst", "refused", "rounding", "raised", "coverage", "largest", "seconds"]
 
 
 @dataclass
@@ -157,8 +157,8 @@ class Examiner:
         try:
             most = FEW if few else number_of(clause, profile)
             finding = judged(clause, seen, scope, examples=most, seed=seed, drawn=drawn)
-        except Exception as error:
-            return unrun(clause, dtype, "crashed", f"{ITSELF}: {type(error).__name__}: {error}"), None
+        except Exception as x:
+            return unrun(clause, dtype, "crashed", f"{ITSELF}: {type(x).__name__}: {x}"), None
         known, notes = {} if few else self.clauses, self.witness.notes
         finding = apart(clause, seen, finding, known, [*self.probed.by_dtype], profile, notes)
         verdict = self._written(clause, dtype, finding)
