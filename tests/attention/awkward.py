@@ -212,9 +212,21 @@ def long(dtype: str) -> tuple[Problem, Problem]:
     return in_format(keys, dtype), in_format(queries, dtype)
 
 
+def seldom() -> Iterator[Problem]:
+    """What few programs treat in a way of their own: a length, a single query, a hidden tile.
+
+    They are no part of the family, as few mistakes show in them.
+    """
+    yield draw(M=41)
+    yield draw(N=1, M=9, H=6, G=2)
+    yield draw(N=1, window=(2, 1))
+    low = draw(N=2, M=17, D=1, causal=True)
+    yield low.but(q=np.full_like(low.q, 16.0), k=np.sign(low.k) / 8 - 128)
+
+
 def beside(dtype: str) -> tuple[Problem, ...]:
     """The problems that are no part of the family."""
-    return (lower_than_hidden(dtype), *long(dtype))
+    return (lower_than_hidden(dtype), *long(dtype), *(in_format(x, dtype) for x in seldom()))
 
 
 def in_format(problem: Problem, dtype: str) -> Problem:
