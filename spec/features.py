@@ -9,18 +9,19 @@ mean the same, and `no mask` is `not a mask`. A word with " asked for" is the na
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
+from spec import noticed
 from spec.notation import DTYPES, HALF, Posed
+from spec.noticed import MULTIPLES, SIZES, THRESHOLDS, Comparison
 from spec.written import letters, optional
 
 Feature = Callable[[Any], object]  # takes a problem
 Test = Callable[[Any, str], bool]  # takes a problem, and the called function in words
-Comparison = tuple[str, str, int]  # the letter of an axis, a sign, a number
 
 COMPARED: Mapping[str, Callable[[int, int], bool]] = {
     "<": operator.lt,
@@ -36,9 +37,6 @@ COMPARISON = re.compile(r"([A-Z]) *(?:% *(\d+) *)?([<>]=?|==?|!=) *([A-Z]|\d+)")
 TOKEN = re.compile(r"\(|\)|\b(?:and|or|not)\b")
 IS_NO = " is no "
 ASKED = " asked for"  # ends a word that names a function
-THRESHOLDS = (*(2**x for x in range(11)), 4096, 16384, 32768, 65536)
-MULTIPLES = (2, 4, 8, 16, 64)
-SIZES = (0, 1, 2)  # always compared by equality
 NOTICED = 8.0  # what another size has to explain: there are hundreds, and this one failed
 
 
@@ -153,14 +151,8 @@ class Vocabulary:
         return found | {" ".join(map(str, compared)): NOTICED for compared in self.noticed}
 
     def noticing(self, problem: Any) -> "Vocabulary":
-        """The same vocabulary with the sizes of a problem as further, last candidates.
-
-        If no smaller problem fails, its size may be the condition, or any size at least as large.
-        """
-        new: list[Comparison] = []
-        for letter, size in ((x, getattr(problem, x)) for x in self.letters):
-            new += [(letter, "=", size)] if size not in SIZES else []
-            new += [(letter, ">", size - 1)] if size > 1 and size - 1 not in THRESHOLDS else []
+        """The same vocabulary with the sizes of a problem that fails as last candidates."""
+        new = noticed.noticed(self.letters, problem)
         return replace(self, noticed=(*self.noticed, *(x for x in new if x not in self.noticed)))
 
     def said(self, problem: Any) -> list[bool]:
@@ -174,13 +166,7 @@ class Vocabulary:
         for size in sizes.values():
             found += [size > x for x in THRESHOLDS] + [size == x for x in SIZES]
             found += [(size % x == 0) is even for x in MULTIPLES for even in (True, False)]
-        return [*found, *self.looked(problem, self.noticed)]
-
-    @staticmethod
-    def looked(problem: Any, noticed: Iterable[Comparison]) -> Iterator[bool]:
-        """Which of the noticed comparisons hold for a problem."""
-        for letter, sign, size in noticed:
-            yield COMPARED[sign](getattr(problem, letter), size)
+        return [*found, *noticed.looked(problem, self.noticed)]
 
     def sentence(self, text: str) -> Test:
         """The test of a sentence. Raises ValueError if it is not a sentence."""

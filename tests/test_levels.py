@@ -14,7 +14,7 @@ from tests.walked import imports, modules, parsed
 WORDS = (
     "stream meanings",
     "notation choices printable version promises",
-    "deferred formats subject sizes rows comparison simplify written picture",
+    "deferred formats noticed subject sizes rows comparison simplify written picture",
     "domain features mistake entries",
     "clause exploring",
     "trial",

@@ -13,6 +13,7 @@ from spec.clause import Clause
 from spec.comparison import Violation
 from spec.features import Vocabulary, is_part
 from spec.notation import Array
+from spec.noticed import looked
 from spec.trial import REFUSED
 
 BROKEN, IN_BITS = "is broken", "is broken in the last bits"
@@ -135,7 +136,7 @@ def widened(rows: Iterable[Row], features: Vocabulary) -> list[Row]:
     width, found = len(features.candidates()), []
     for row in rows:
         new = features.noticed[len(features.noticed) + len(row.said) - width :]
-        said = [*row.said, *features.looked(row.problem, new)]
+        said = [*row.said, *looked(row.problem, new)]
         found.append(replace(row, said=np.array(said)))
     return found
 
