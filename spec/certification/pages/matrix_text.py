@@ -11,8 +11,8 @@ from spec.clause import Clause
 
 LEGEND = (
     "✓ all clauses pass, ✗ a required clause fails, ~ only recommended clauses fail, ≈ only bits "
-    "differ that nobody promised, ≠ fails as declared, - raised an exception, ! crashed, ? not run; "
-    "empty: not supported, so not tested"
+    "differ that nobody promised, ≠ fails as declared, - raised an exception, ! crashed, "
+    "? not run; empty: not supported, so not tested"
 )
 
 
