@@ -149,7 +149,9 @@ def _facts(bug: Bug, here: str) -> str:
         ("Shows with", prose(x.where) or anywhere),
         ("Formats", ", ".join(x.dtypes)),
     ]
-    if x.harmless:
+    if x.force == "promise":
+        found.append(("Correct", "It is right up to rounding, and breaks a promise of equal bits."))
+    elif x.harmless:
         found.append(("Correct", "It looks wrong but is correct, and must be certified."))
     if x.convention:
         name, choice = x.convention

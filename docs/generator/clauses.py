@@ -51,7 +51,11 @@ CONTROL = (
     "The proof has a control: the same computation with a deliberate error must not come out as "
     "zero."
 )
-SOFT = "This clause is a recommendation (`should`): a target that breaks it is still certified."
+FORCES = {
+    "must": "required (`must`)",
+    "should": "recommended (`should`): a target that breaks it is still certified",
+    "promise": "required (`must`) of targets that promise equal bits (`--promise {}`)",
+}
 
 
 def pages(facts: Facts) -> Iterator[Page]:
@@ -91,7 +95,7 @@ def _summary(clause: Clause, here: str) -> str:
         ("Section", link(here, section_path(clause.section), prose(section))),
         ("Applies to", link(here, about_path(clause.about), prose(kind.noun))),
         ("Needs", prose(needs)),
-        ("Force", "required (`must`)" if clause.force == "must" else SOFT),
+        ("Force", FORCES[clause.force].format(clause.promise)),
         ("Evidence", grade(clause)),
         ("Version", prose(clause.span or f"since {clause.since}")),
         ("Name", code(clause.name)),
@@ -199,8 +203,9 @@ def _reasons(breach: Breach) -> str:
     told = dict.fromkeys(v.message for v in breach.verdicts if v.message)
     if told:
         return prose("; ".join(told))
-    soft = breach.verdicts[0].force == "should"
-    return "a recommended clause fails" if soft else "it fails"
+    return {"should": "a recommended clause fails", "promise": "bits differ"}.get(
+        breach.verdicts[0].force, "it fails"
+    )
 
 
 def _neighbours(here: str, before: str, after: str) -> str:
@@ -227,7 +232,7 @@ def rows(clauses: list[Clause], facts: Facts, here: str) -> str:
         (
             (
                 link(here, clause_path(clause.number), f"**{clause.number}**"),
-                prose(clause.sentence) + (" *(should)*" if clause.force == "should" else ""),
+                prose(clause.sentence) + ("" if clause.force == "must" else f" *({clause.force})*"),
                 grade(clause),
                 str(len(clause.catches)),
                 str(len(facts.breaches.get(clause.number, ()))),

@@ -150,7 +150,7 @@ def _broken(certificate: Certificate, facts: Facts, here: str) -> Iterator[str]:
         places = dict.fromkeys(place + 1 for v in verdicts for place in v.causes)
         causes = ", ".join(f"[{x}](#cause-{x})" for x in places) or "–"
         outcomes = dict.fromkeys(v.outcome for v in verdicts)
-        soft = " (should)" if verdicts[0].force == "should" else ""
+        soft = "" if verdicts[0].force == "must" else f" ({verdicts[0].force})"
         rows.append(
             (
                 link(here, clause_path(number), number) if clause else number,

@@ -99,6 +99,10 @@ def _counted(said: Said, count: int) -> str:
 
 
 def outcome(verdict: Verdict) -> str:
-    """The outcome in words, a broken `should` or promise apart from a broken `must`."""
-    soft = verdict.outcome == "violated" and verdict.force != "must"
+    """The outcome in words, a broken `should` or promise apart from a broken `must`.
+
+    Certificates from before promises have causes for what are promises now: there it is a failure.
+    """
+    wrong = verdict.force == "must" or (verdict.promise and verdict.causes)
+    soft = verdict.outcome == "violated" and not wrong
     return f"violated {verdict.force}" if soft else verdict.outcome

@@ -21,7 +21,7 @@ from spec.notation import DTYPES
 HELD = "✓"
 GRAVITY = (
     *("crashed", "violated", "deviates", "violated should"),
-    *("blocked", "refused", "holds", "not offered"),
+    *("blocked", "refused", "violated promise", "holds", "not offered"),
 )
 
 

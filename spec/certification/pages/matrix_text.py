@@ -11,8 +11,9 @@ from spec.certification.pages.matrix import GRAVITY, Chapter, Line, State, chapt
 from spec.clause import Clause
 
 LEGEND = (
-    "✓ all clauses pass, ✗ a required clause fails, ~ only recommended clauses fail, ≠ fails as "
-    "declared, - raised an exception, ! crashed, ? not run; empty: not supported, so not tested"
+    "✓ all clauses pass, ✗ a required clause fails, ~ only recommended clauses fail, ≈ only bits "
+    "differ that nobody promised, ≠ fails as declared, - raised an exception, ! crashed, "
+    "? not run; empty: not supported, so not tested"
 )
 
 
