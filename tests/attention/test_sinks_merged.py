@@ -97,14 +97,14 @@ def shares(problem: Problem, share: Share) -> dict[str, float]:
 @pytest.mark.parametrize("share", [gate, by_logarithm])
 @pytest.mark.parametrize(("dtype", "grade"), DTYPES_AND_GRADES)
 def test_a_gated_output_stays_within_its_budgets(dtype: str, grade: str, share: Share) -> None:
-    for seed in range(12):
+    for seed in range(8):
         for what, part in shares(sunk(seed, dtype, grade), share).items():
             assert part <= 1, (seed, what, part)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_a_gate_may_be_stored_in_16_bits_if_eager(dtype: str) -> None:
-    for seed in range(12):
+    for seed in range(8):
         for what, part in shares(sunk(seed, dtype, "eager"), stored).items():
             assert part <= 1, (seed, what, part)
 
@@ -112,8 +112,7 @@ def test_a_gate_may_be_stored_in_16_bits_if_eager(dtype: str) -> None:
 @pytest.mark.parametrize("share", [upside_down, counted_twice, without_lse, half_trained])
 @pytest.mark.parametrize(("dtype", "grade"), DTYPES_AND_GRADES)
 def test_another_gate_is_outside(dtype: str, grade: str, share: Share) -> None:
-    seen = [max(shares(sunk(seed, dtype, grade), share).values()) > 1 for seed in range(12)]
-    assert any(seen)
+    assert any(max(shares(sunk(x, dtype, grade), share).values()) > 1 for x in range(12))
 
 
 def by_two_lse(lse: Tensor, t: Tensor) -> Tensor:
