@@ -1,6 +1,7 @@
 """Problems with planted weights: how long they are, and that each planted key or query shows."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from spec.notation import DTYPES, Array
 from spec.sizes import LONGEST, Reach
 from spec.stream import Stream
 from tests.judging import EXAMPLES, QUICK, found
+from tests.shell import run
 
 Attend = Callable[[Array, Array, Array], Array]
 LONG = ("X11", "X12", "X13", "X14", "X15")
@@ -149,13 +151,18 @@ def test_a_longest_sequence_is_no_failure_and_is_told() -> None:
     assert found(CLAUSES["X8"], subject, "float32", QUICK, reach="quick").violation
 
 
-def test_a_certificate_says_how_large_problems_were() -> None:
+def test_a_certificate_says_how_large_problems_were(tmp_path: Path) -> None:
     few: dict[str, Any] = {"dtypes": "float32", "profile": "quick"}
     long, usual = (certify(attend, clauses=(x,), **few) for x in ("X11", "V2"))
     assert long.largest["M"] == LONGEST["quick"][0] + 1
     assert f"largest       N={long.largest['N']}, M=4097, D=" in str(long)
     assert f"largest M: {usual.largest['M']} -> 4097" in compared(usual, long)
     assert usual.largest["M"] <= USUAL
+    files = [str(tmp_path / f"{name}.json") for name in "abc"]
+    for file, one in zip(files, (long, usual, usual), strict=True):
+        one.save(file)
+    shown = run("compare", *files).stdout
+    assert [line for line in shown.splitlines() if "largest: N=" in line and "M=4097, " in line]
 
 
 @pytest.mark.parametrize("along", ["keys", "queries"])

@@ -70,6 +70,7 @@ def test_a_terminal_has_a_line_each(judged):
     assert lines[0].split() == ["A", "V", "K", "C"]
     assert lines[1].split()[:6] == ["elementwise", "theirs", "1.2", "not", "certified,", "for"]
     assert "when not (gradients asked for" in lines[2]
+    assert lines[3].startswith("    largest: N=")
     assert max(map(len, lines)) <= 120
 
 

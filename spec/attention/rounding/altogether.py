@@ -18,6 +18,8 @@ from spec.attention.rounding.slanted import slanted
 from spec.attention.rounding.weights import Weights
 from spec.notation import Array, once
 
+LARGE = 2**18  # scores of a problem of which a gigabyte may be known: only the last one is kept
+
 
 class Bounds:
     """The bounds of one problem; those of the gradients only when they are asked for.
@@ -56,9 +58,19 @@ class Bounds:
         return usual if self.exactly is None else np.minimum(usual, getattr(self.exactly, name))
 
 
-@lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes
 def bounds(problem: Problem) -> Bounds:
     """All that is known of the rounding errors of `problem`; kept for the last few problems."""
+    scores = problem.B * problem.H * problem.N * problem.M
+    return _of_large(problem) if scores > LARGE else _of_usual(problem)
+
+
+@lru_cache(maxsize=8)  # a problem is hashed by identity, and never changes
+def _of_usual(problem: Problem) -> Bounds:
+    return Bounds(problem)
+
+
+@lru_cache(maxsize=1)
+def _of_large(problem: Problem) -> Bounds:
     return Bounds(problem)
 
 

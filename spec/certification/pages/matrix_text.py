@@ -18,7 +18,7 @@ LEGEND = (
 
 
 def table(judged: Sequence[Judged], clauses: Mapping[str, Clause]) -> str:
-    """The table for a terminal: a line for each implementation, a sign for each section."""
+    """The table for a terminal: lines for each implementation, a sign for each section."""
     parts = ["\n".join(_table(chapter)) for chapter in chapters(judged, clauses)]
     return "\n\n".join([*parts, filled("", LEGEND)])
 
@@ -32,10 +32,10 @@ def _table(chapter: Chapter) -> Iterator[str]:
         signs = " ".join(f"{gravest(line.sections.get(x, ())):1}" for x in chapter.sections)
         head = f"{line.judged.name:<{name}}  {_origin(line):<{origin}}  {line.verdict:<{verdict}}"
         yield f"{head}  {signs}".rstrip()
-        if sizes := largest(line.judged.certificate):
-            yield filled("    ", f"largest: {sizes}")
         if line.judged.certificate.causes:
             yield filled("    ", line.region)
+        if sizes := largest(line.judged.certificate):
+            yield filled("    ", f"largest: {sizes}")
 
 
 def _origin(line: Line) -> str:
