@@ -48,6 +48,11 @@ def bound(subject: Subject) -> list[Clause]:
     return [clause for clause in about(subject.about).values() if clause.binds(subject)]
 
 
+def valued(subject: Subject) -> list[Clause]:
+    """The clauses that speak of a subject and of values: right ones may break promises of bits."""
+    return [clause for clause in bound(subject) if clause.force != "promise"]
+
+
 def planner(
     subject: Subject,
     dtype: str = "float32",
@@ -65,8 +70,7 @@ def broken(
     subject: Subject, dtype: str, examples: int = EXAMPLES, seed: int = 0, reach: str = "standard"
 ) -> dict[str, Violation]:
     """The clauses that a subject breaks, `should` or not, and how; no promise of bits counts."""
-    tested = [c for c in bound(subject) if c.force != "promise"]
-    findings = {c.id: found(c, subject, dtype, examples, seed, reach) for c in tested}
+    findings = {c.id: found(c, subject, dtype, examples, seed, reach) for c in valued(subject)}
     return {name: f.violation for name, f in findings.items() if f.violation is not None}
 
 

@@ -18,7 +18,7 @@ from spec.domain import Scope
 from spec.exploring import problems
 from spec.kinds import KINDS
 from spec.trial import broken
-from tests.judging import bound, generated
+from tests.judging import generated, valued
 from tests.night import deep
 
 FULL = settings(generated, suppress_health_check=list(HealthCheck))
@@ -37,7 +37,7 @@ EACH = [
 @pytest.mark.parametrize("target", EACH)
 def test_no_clause_is_broken_whatever_hypothesis_draws(target: Target, examples: int) -> None:
     subject = record(target.name, backend=target.backend, layout=target.layout)
-    clauses = bound(subject)
+    clauses = valued(subject)
 
     @given(data=st.data())
     @settings(FULL, max_examples=examples)

@@ -27,7 +27,7 @@ from spec.layer.record import Capability as OfLayer
 from spec.positions import record as positions
 from spec.positions.sinusoidal.plug import encoding
 from spec.subject import Subject
-from tests.judging import QUICK, bound, found
+from tests.judging import QUICK, bound, found, valued
 from tests.night import deep
 
 SEEDS = range(20)
@@ -175,7 +175,7 @@ def test_correct_system_passes_every_clause(name: str, backend: str, examples: i
     one, broken = record(name, backend), BROKEN.get(name, set())
     assert all(CLAUSES[number].force == "should" for number in broken)
     assert bound(one)
-    for clause in bound(one):
+    for clause in valued(one):
         few = () if clause.number in broken else (examples,)
         finding = found(clause, one, "float32", *few)
         assert (finding.violation is None) == (clause.number not in broken), (
@@ -192,7 +192,7 @@ def test_correct_system_passes_every_clause(name: str, backend: str, examples: i
 def test_there_are_no_false_alarms(name: str, backend: str, seed: int) -> None:
     one, broken = record(name, backend), BROKEN.get(name, set())
     for dtype in ("float64", "float32"):
-        for clause in (clause for clause in bound(one) if clause.number not in broken):
+        for clause in (clause for clause in valued(one) if clause.number not in broken):
             finding = found(clause, one, dtype, seed=seed)
             assert finding.violation is None, (clause.id, finding.violation)
             assert finding.refused == 0, (clause.id, finding.refusal)
