@@ -69,7 +69,7 @@ def called(target, library, *numbers):
 
 
 @pytest.mark.parametrize(
-    ("name", "number"), [("by_identity", "T4"), ("one_buffer", "T2"), ("writes_later", "")]
+    ("name", "number"), [("by_identity", "T12"), ("one_buffer", "T2"), ("writes_later", "")]
 )
 def test_who_remembers_or_writes_later_is_refused(name, number, folder):
     """By a clause on what a caller may do between two calls, whichever is the first to see it."""
