@@ -31,7 +31,7 @@ GROUPS = {
 
 @pytest.mark.skipif(machine() not in ("x86_64", "AMD64"), reason="its last bits are others")
 @pytest.mark.torch
-@pytest.mark.quick("attention", "positions", "programs of torch")
+@pytest.mark.quick("attention", "programs of torch")
 @pytest.mark.parametrize("group", GROUPS)
 def test_certificates_are_as_recorded(group: str) -> None:
     """If they are not, and should not be: `python -m tests.golden --few --record` writes them."""

@@ -30,7 +30,7 @@ def test_strengths_fall() -> None:
     assert (STRENGTHS[0], round(STRENGTHS[-1] * 1e7)) == (1.0, 1)
 
 
-@pytest.mark.quick("only*")
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_a_fault_it_is_right(kind: str) -> None:
     """In the format that has no other bits than it computes with, and by every clause."""

@@ -101,7 +101,7 @@ def test_what_is_right_is_certified_in_the_same_words(target, kind, clauses, fol
     assert "holds" in {verdict["outcome"] for verdict in found["verdicts"]}
 
 
-@pytest.mark.quick("*causal")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "clauses", "cause"),
     [("wrong.py:attend", "A1", "causal"), ("wrong.py:late", "A1", "dtype")],
