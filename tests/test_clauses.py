@@ -2,7 +2,7 @@
 
 The oracles are implementations too. One pytest id is one clause on one
 implementation in one format: K2-key_gradients_sum_to_zero-float32-dense.
-By default, each clause is put to every third implementation that it binds, in
+By default, each clause is put to every fourth implementation that it binds, in
 one format of that implementation; implementations and formats take turns. In
 `deep`, each clause is put to all of them, and `test_false_alarms` certifies all
 of them in all formats.
@@ -23,7 +23,7 @@ from spec.notation import DTYPES
 from tests.judging import found
 
 HAS_TORCH = find_spec("torch") is not None
-TURNS = 3
+TURNS = 4
 ORACLES = ("oracles.sdpa:math", "oracles.sdpa:flash", "oracles.autograd:attend")
 
 
@@ -41,7 +41,7 @@ def every() -> Iterator[tuple[str, str, Run]]:
 
 
 def bound() -> Iterator[object]:
-    """Each clause by default on every third implementation that it binds, on one at least."""
+    """Each clause by default on every fourth implementation that it binds, on one at least."""
     binding = defaultdict[str, list[tuple[str, str, Run]]](list)
     for name, backend, run in every():
         binding[run.number].append((name, backend, run))

@@ -96,6 +96,7 @@ def test_an_example_with_a_fault_is_refused(
     assert done.stdout.splitlines()[0].startswith(f"{target.partition(':')[2]}: not certified")
 
 
+@pytest.mark.slow
 def test_the_cells_of_the_notebook_run_in_order() -> None:
     cells = json.loads(NOTEBOOK.read_text())["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]

@@ -2,7 +2,7 @@
 
 Judged by the clauses that name it, and by those that hold its answers to the definition's. Inside,
 at least a third of the problems that they draw are answered wrong, so that nothing is declared
-which is much too wide. By default this is tested of a sixteenth of the mistakes, which their
+which is much too wide. By default this is tested of a few of the mistakes, which their
 names choose, and in `deep` of all of them.
 """
 
@@ -35,7 +35,7 @@ DECLARED = [
     for name, mistake in kind.mistakes.items()
     if mistake.where
 ]
-SOME = usual(DECLARED, lambda kind, mistake: seed_of(f"{kind.about}-{mistake.name}") % 16 == 0)
+SOME = usual(DECLARED, lambda kind, mistake: seed_of(f"{kind.about}-{mistake.name}") % 32 == 0)
 
 
 def judges(kind: Kind, mistake: Mistake) -> Iterator[tuple[Clause, str]]:

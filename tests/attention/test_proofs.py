@@ -65,6 +65,7 @@ def terms(entry: Any) -> int:
     return len(getattr(entry, "args", ()))
 
 
+@pytest.mark.slow
 @EVERY
 def test_the_control_of_a_theorem_is_not_zero(theorem: Evidence) -> None:
     """Neither as a formula nor as a number: unknowns that depend on each other fool nobody."""

@@ -165,7 +165,7 @@ def test_a_second_fault_is_told_where_a_known_one_is_everywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    "few", [{"clauses": ("A1",), "dtypes": ("float32",), "seed": 2}, deep({"seed": 1})]
+    "few", [deep({"clauses": ("A1",), "dtypes": ("float32",), "seed": 2}), deep({"seed": 1})]
 )
 def test_a_second_fault_is_a_cause_like_any_where_the_first_one_is_right(few: Any) -> None:
     certificate = beside("scales_twice", "scale", **few)

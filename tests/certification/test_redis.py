@@ -26,6 +26,7 @@ def server(tmp_path):
     ours.shutdown()
 
 
+@pytest.mark.slow
 def test_two_campaigns_share_a_server(server, tmp_path):
     words = ("campaign", WRONG, *ASKED, "--database", server)
     first = run(*words, "--folder", str(tmp_path / "first"), "--seeds", "1")

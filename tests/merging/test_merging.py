@@ -51,6 +51,7 @@ def test_every_clause_holds_for_what_is_right(name: str, dtype: str) -> None:
     assert not broken(right(name), dtype, QUICK)
 
 
+@pytest.mark.slow
 @pytest.mark.jax
 def test_a_merge_in_jax_is_certified_as_it_is_compiled() -> None:
     from tests.merging.in_jax import merge

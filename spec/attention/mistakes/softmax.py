@@ -14,7 +14,7 @@ from spec.attention.mistakes.steps import weigh
 from spec.notation import Array
 
 
-def powers(s: Array, allowed: Array, least: float = -np.inf) -> Array:
+def powers(s: Array, allowed: Array, least: float | Array = -np.inf) -> Array:
     """exp(s - m) with m = max(max s, `least`), and zero where a key is masked."""
     hidden = forbid(s, allowed)
     return np.exp(hidden - np.maximum(top(hidden), least))
