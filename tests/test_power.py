@@ -39,14 +39,22 @@ def test_without_a_fault_it_is_right(kind: str) -> None:
     assert certify(function, **options, isolation="none").passed
 
 
-@pytest.mark.quick("dq-float32: 1e-2", "hidden-float32: quick")
-@pytest.mark.parametrize("rule", ["float32: quick", "float32: 1e-2"])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_fault_is_refused_and_none_is_not(family: str, rule: str) -> None:
+def is_told_from_none(family: str, rule: str) -> None:
     """At a strength that nobody overlooks; at none, what is judged is right."""
     option = FAMILIES[family].option
     assert RULES[rule].refuses(wrong(family, STRONG), option)
     assert not RULES[rule].refuses(wrong(family, 0.0), option)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_judge_tells_a_fault_from_none(family: str) -> None:
+    is_told_from_none(family, "float32: quick")
+
+
+@pytest.mark.parametrize("rule", [x for x in RULES if x.startswith("float") and "quick" not in x])
+def test_rules_of_others_tell_a_fault_from_none(rule: str) -> None:
+    is_told_from_none("dq", rule)
 
 
 def test_every_family_is_measured_by_every_rule_and_shown() -> None:

@@ -72,6 +72,7 @@ def test_a_certificate_of_this_process_says_that_it_is_no_evidence(certified):
     assert NONE in said
 
 
+@pytest.mark.slow
 @pytest.mark.quick("'mine:attend'")
 @pytest.mark.parametrize("target", ["'mine:attend'", "'mine.py:attend'"])
 def test_a_target_that_is_named_is_judged_as_on_the_command_line(target, certified):

@@ -107,6 +107,7 @@ def test_exit_codes(name, graded):
     assert (page["exit_code"], page["verdict"]) == (code, verdict)
 
 
+@pytest.mark.slow
 def test_the_reason_of_a_requirement_that_is_missing(graded):
     (one,) = graded("at_times.py", *CAUSAL)["required"]
     assert (one["word"], one["met"]) == ("causality", False)

@@ -127,7 +127,7 @@ def narrow(query, key, value):
 """
 
 
-@pytest.mark.quick("narrow-*")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "code", "said"),
     [("attend", 0, "certified (quick)"), ("narrow", 1, "float64 is computed in float32")],

@@ -74,6 +74,7 @@ def test_gradients_and_the_log_sum_exp_of_c_are_tested(tmp_path):
     assert outcomes == {"A1": "holds", "A2": "violated", "A7": "holds"}
 
 
+@pytest.mark.slow
 @needs("c++")
 def test_python_and_a_table_name_a_program_like_other_targets(targets, monkeypatch):
     folder, target = targets("cpp")

@@ -62,6 +62,7 @@ def test_a_described_layer_that_drops_is_not_tested(make: str, when: str, tmp_pa
     )
 
 
+@pytest.mark.slow
 @pytest.mark.quick("words0")
 @pytest.mark.torch
 @pytest.mark.parametrize(
