@@ -1,7 +1,7 @@
 """Golden certificates: what the judge says of some thousand targets, as one line each.
 
     python -m tests.golden                   judge all, and print the lines that are not as recorded
-    python -m tests.golden --few             the fixed part that the test suite judges
+    python -m tests.golden --few             the fixed part; the quick tests judge some of it
     python -m tests.golden attention/ torch  those whose names begin so
     python -m tests.golden --record          write what was found to `certificates.txt`
     python -m tests.golden --show NAME       all that the two hashes of a line are made of, as JSON

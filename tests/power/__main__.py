@@ -57,7 +57,7 @@ def _refused(kind: str, rule: Rule) -> str:
 
 
 def main() -> int:
-    """Measure what is asked for."""
+    """Measure the families that are named, or all, and write the figures and the page."""
     parser = argparse.ArgumentParser("python -m tests.power", description=tests.power.__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=", ".join(FAMILIES))

@@ -119,6 +119,6 @@ def right(kind: str, dtype: str) -> Attention:
 
 
 def wrong(name: str, strength: float) -> Attention:
-    """The function whose fault is one of a family's, as strong as is said."""
+    """The function with the fault of a family, at a strength between 0 and 1."""
     family = FAMILIES[name]
     return Attention(family.where, lambda x: family.step(x, strength))

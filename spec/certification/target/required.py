@@ -19,5 +19,5 @@ def required(request: Request) -> Mapping[str, Clause]:
 
 @cache
 def _must(clause: Clause) -> Clause:
-    """The same clause as a `must`, one object for all who ask: clauses are told by identity."""
+    """The clause as a `must`: always the same object, as clauses are compared by identity."""
     return replace(clause, force="must")
