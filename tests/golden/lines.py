@@ -1,6 +1,6 @@
 """A certificate as a line that is the same wherever the same is judged.
 
-    attention/forgets_the_scale  refused  46 violated, 126 hold  1f2e3d4c 5b6a7988  where no scale …
+    attention/forgets_the_scale  refused  126 holds, 46 violated  1f2e3d4c 5b6a7988  where …
 
 Two hashes: of what was judged (outcomes, problems, counterexamples, regions) and of the words in
 which it is reported. Left out is what differs between two runs, or two versions of a library
@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -99,12 +100,18 @@ def line(golden: Golden, found: Mapping[str, Any]) -> str:
     """The line of a target: its name, outcome and counts, two hashes, and its causes."""
     if "unsuitable" in found:
         return f"{golden.name}  unsuitable"
-    counts = {name: n for name, n in found["of"]["ledger"].items() if n}
+    counts = Counter(_outcome(verdict) for verdict in found["of"]["verdicts"])
     causes = "; ".join(cause[0] for cause in found["words"]["causes"])
     said = "certified" if found["passed"] else "refused"
-    figures = ", ".join(f"{n} {name}" for name, n in counts.items())
+    figures = ", ".join(f"{n} {name}" for name, n in sorted(counts.items()))
     hashes = f"{_hash(found['of'])} {_hash(found['words'])}"
     return f"{golden.name}  {said}  {figures}  {hashes}  {causes}".rstrip()
+
+
+def _outcome(verdict: Mapping[str, Any]) -> str:
+    """The outcome, "violated should" or "violated promise" where no `must` is violated."""
+    soft = verdict["outcome"] == "violated" and verdict["force"] != "must"
+    return f"violated {verdict['force']}" if soft else str(verdict["outcome"])
 
 
 def _hash(told: Any) -> str:
