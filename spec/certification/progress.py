@@ -7,6 +7,7 @@ from threading import Timer
 from typing import TYPE_CHECKING, TextIO
 
 from spec.certification.judging.verdict import Verdict
+from spec.certification.ledger.findings import blocks
 from spec.certification.terminal import console
 
 if TYPE_CHECKING:
@@ -24,14 +25,14 @@ class Progress:
     def __init__(self, stream: TextIO, every: float, bar: "Bar | None" = None) -> None:
         """bar: the bar of a terminal, with one task."""
         self.stream, self.every, self.bar = stream, every, bar
-        self.violated, self.said, self.began = 0, time.monotonic(), time.monotonic()
+        self.failed, self.said, self.began = 0, time.monotonic(), time.monotonic()
         self.judges = False  # there is a verdict, or the cost of them
         self.hinted = ""  # the line that waits until the run has taken a while
 
     def report(self, verdict: Verdict, done: int, total: int) -> None:
         """Show that there is another verdict."""
         self.judges = True
-        self.violated += verdict.outcome == "violated"
+        self.failed += blocks(verdict)
         if self.hinted:
             self.hint(self.hinted)
         soon = time.monotonic() - self.said < (MOMENT if self.bar else self.every)
@@ -39,9 +40,9 @@ class Progress:
             return
         self.said = time.monotonic()
         words = f"{done:>4}/{total} {verdict.clause} {verdict.dtype}"
-        words += f", {self.violated} violated" * bool(self.violated)
+        words += f", {self.failed} failed" * bool(self.failed)
         if self.bar:
-            words += "; looking for causes ..." * (done == total and self.violated > 0)
+            words += "; looking for causes ..." * (done == total and self.failed > 0)
             self.draw(words, done, total)
         else:
             self.write(words)

@@ -44,7 +44,7 @@ def told(stream: io.StringIO, every: float) -> str:
 
 
 def test_without_a_terminal_a_line_is_written_now_and_then() -> None:
-    assert told(io.StringIO(), every=0) == "   1/2 K2 float32\n   2/2 K2 float32, 1 violated\n"
+    assert told(io.StringIO(), every=0) == "   1/2 K2 float32\n   2/2 K2 float32, 1 failed\n"
 
 
 def test_what_is_over_soon_writes_none() -> None:
@@ -54,7 +54,7 @@ def test_what_is_over_soon_writes_none() -> None:
 def test_a_terminal_has_a_bar_that_is_gone_at_the_end(terminal: Terminal) -> None:
     first, *_, last = pictures(told(terminal, every=60))
     assert first == "loading and probing ..."
-    assert last == "2/2 K2 float32, 1 violated; looking for causes ..."
+    assert last == "2/2 K2 float32, 1 failed; looking for causes ..."
     assert terminal.getvalue().endswith("\x1b[1A\x1b[2K")  # up a line, which is cleared
 
 

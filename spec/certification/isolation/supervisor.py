@@ -147,6 +147,7 @@ class Supervisor:
         self.bench.know(message["probed"], message.get("cost"))
         self.survey = with_crashes(found, self.bench.lost)
         self.bench.plan = Plan.of(self.survey.items, self.request, self.clauses)
+        self.bench.deviating = self.survey.deviations.keys()
         self.crew.let_go(child)
         self._go_on()
 

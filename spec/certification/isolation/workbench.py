@@ -4,7 +4,8 @@ If a child dies or hangs, its clause has the verdict `crashed`, and a new child 
 rest. The workbench does not order children to probe or to look for causes.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from spec.certification.isolation.child import Child
@@ -27,7 +28,7 @@ class Workbench:
 
     lost: crashes during probing. probed: the results of probing. plan: the items to judge. notes:
     the notes of all children, each once, with its position. crashes: the items that ended a
-    process.
+    process. deviating: clauses that are known to fail.
     """
 
     def __init__(self, crew: Crew, clauses: Mapping[str, Clause]) -> None:
@@ -42,6 +43,7 @@ class Workbench:
         self.plan = Plan(())
         self.notes: dict[str, int] = {}
         self.crashes: list[Item] = []
+        self.deviating: Collection[str] = ()
 
     def know(
         self, probed: Mapping[str, Any], cost: tuple[int, float, float, float] | None = None
@@ -114,6 +116,8 @@ class Workbench:
         plan, known = self.plan, len(self.plan.verdicts) + len(self.plan.looked)
         plan.note(verdict)
         if len(plan.verdicts) + len(plan.looked) > known:
+            if verdict.clause in self.deviating and verdict.outcome == "violated":
+                verdict = replace(verdict, outcome="deviates")
             self.report(verdict, len(plan.verdicts), len(plan.place))
 
     def say(self, note: str, item: Item) -> None:
