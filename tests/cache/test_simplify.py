@@ -36,7 +36,7 @@ def test_texts_of_several_lengths_become_short_ones() -> None:
         whole = problem.B == 2 and problem.H % problem.G == 0 and problem.q.size > 0
         return bool(whole and problem.ends[0] > problem.ends[1] > 0)
 
-    problem, done = smallest(long(), fails, float("inf"), KIND.simplify)
+    problem, done = smallest(long(), fails, KIND.simplify)
     assert done
     assert [getattr(problem, x) for x in "HGNMDE"] == [1, 1, 2, 1, 1, 1]
     assert (*problem.ends,) == (2, 1)

@@ -1,6 +1,5 @@
 """Causes are told apart, each shows an example of its own, and some failures have none."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
@@ -118,7 +117,7 @@ class Seen:
         self, lead: Lead, accepts: Callable[[Row], bool], most: int, numbers: bool
     ) -> tuple[Any, list[Row], bool]:
         ways = KIND.simplify[:-1]
-        found, done = smallest(lead.problem, lambda p: accepts(self.row(lead, p)), math.inf, ways)
+        found, done = smallest(lead.problem, lambda p: accepts(self.row(lead, p)), ways)
         return found, [], done and bool(most) and numbers
 
 

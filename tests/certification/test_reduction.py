@@ -41,7 +41,7 @@ def ends(kind: Kind, problem: Any, stays: list[str]) -> bool:
     def fails(simpler: Any) -> bool:
         return next(left, None) is not None and {*stays} <= {*asked(simpler)}
 
-    smallest(problem, fails, float("inf"), kind.simplify)
+    smallest(problem, fails, kind.simplify)
     return next(left, None) is not None
 
 
@@ -71,7 +71,7 @@ def test_an_empty_problem_is_made_smaller_and_changed_as_any_other(about: str) -
 
 def test_it_ends_where_no_way_helps() -> None:
     problem = core("float64", N=7, M=9, D=4).but(scale=2.0, memory="strided", seed=5)
-    found, done = smallest(problem, lambda p: p.M >= 3 and p.q.any(), float("inf"), WAYS)
+    found, done = smallest(problem, lambda p: p.M >= 3 and p.q.any(), WAYS)
     assert done
     assert (found.B, found.H, found.N, found.M, found.D, found.E) == (1, 1, 1, 3, 1, 1)
     assert found.q.tolist() == [[[[1.0]]]]

@@ -1,6 +1,5 @@
 """How a problem is made smaller: until no way helps, where it is one of the clause, and in time."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any
@@ -34,8 +33,8 @@ def second(pair: Pair) -> Iterator[Pair]:
 
 
 def test_a_search_goes_through_the_ways_until_none_of_them_helps() -> None:
-    assert smallest((3, 5), lambda _: True, math.inf, (first, second)) == ((0, 0), True)
-    assert smallest((3, 5), lambda p: p[1] > 1, math.inf, (first, second)) == ((2, 2), True)
+    assert smallest((3, 5), lambda _: True, (first, second)) == ((0, 0), True)
+    assert smallest((3, 5), lambda p: p[1] > 1, (first, second)) == ((2, 2), True)
 
 
 def test_a_search_that_runs_out_of_time_says_so() -> None:
@@ -45,9 +44,26 @@ def test_a_search_that_runs_out_of_time_says_so() -> None:
         asked.append(pair)
         return True
 
-    assert smallest((3, 5), fails, -math.inf, (first, second)) == ((3, 5), False)
+    assert smallest((3, 5), fails, (first, second), lambda: True) == ((3, 5), False)
     assert not asked
-    assert smallest((0, 0), fails, -math.inf, (first, second)) == ((0, 0), True)
+    assert smallest((0, 0), fails, (first, second), lambda: True) == ((0, 0), True)
+
+
+def test_a_search_that_ends_keeps_what_it_found_and_makes_no_more_candidates() -> None:
+    asked: list[Pair] = []
+    made: list[Pair] = []
+
+    def way(pair: Pair) -> Iterator[Pair]:
+        for candidate in first(pair):
+            made.append(candidate)
+            yield candidate
+
+    def fails(pair: Pair) -> bool:
+        asked.append(pair)
+        return True
+
+    assert smallest((3, 5), fails, (way, second), lambda: len(asked) > 1) == (asked[1], False)
+    assert made == [*asked, made[-1]]
 
 
 @pytest.mark.parametrize("size", range(2, 17))

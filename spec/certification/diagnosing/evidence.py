@@ -6,7 +6,6 @@ option, the format, the length of an axis. The last two show the condition of a 
 few drawn problems meet.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -238,5 +237,5 @@ class Evidence:
             return accepts(row)
 
         ways = self.kind.simplify if numbers else self.kind.simplify[:-1]
-        problem, _ = smallest(lead.problem, fails, math.inf, ways)
+        problem, _ = smallest(lead.problem, fails, ways)
         return problem, met, asked <= most

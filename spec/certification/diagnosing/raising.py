@@ -128,7 +128,8 @@ class Raising:
             inside = subject.kinds_of(candidate) <= subject.answers and self._lies_inside(candidate)
             return inside and bool(self._raises(dtype, name, message, candidate))
 
-        return smallest(problem, raises, end, self.kind.simplify)[0]
+        ways = self.kind.simplify
+        return smallest(problem, raises, ways, lambda: time.monotonic() > end)[0]
 
     def _script(self, clause: Clause, name: str, problem: Any) -> str:
         """The lines of a script that makes the call; "" where it cannot be written down."""

@@ -33,20 +33,23 @@ def reduced(
 
     tries: the number of smaller problems that are tested.
     """
-    left = iter(range(tries))
+    left = tries
     known = kind_of(subject.about)
     definition = known.truth()
     allowed = answers | subject.kinds_of(problem)
     guarded = _broken(clause, definition, problem) is False
 
     def fails(candidate: Any) -> bool:
-        if not subject.kinds_of(candidate) <= allowed or next(left, None) is None:
+        nonlocal left
+        if not subject.kinds_of(candidate) <= allowed:
             return False
+        left -= 1
         if not _broken(clause, subject, candidate):
             return False
         return not guarded or _broken(clause, definition, candidate) is False
 
-    return smallest(problem, fails, time.monotonic() + seconds, known.simplify)
+    ends = time.monotonic() + seconds
+    return smallest(problem, fails, known.simplify, lambda: left <= 0 or time.monotonic() > ends)
 
 
 def in_few_tries(clause: Clause, subject: Subject, problem: Any, answers: frozenset[str]) -> str:
@@ -60,9 +63,15 @@ def in_few_tries(clause: Clause, subject: Subject, problem: Any, answers: frozen
 
 
 def smallest(
-    problem: Any, fails: Callable[[Any], bool], deadline: float, ways: Sequence[Simplification]
+    problem: Any,
+    fails: Callable[[Any], bool],
+    ways: Sequence[Simplification],
+    ends: Callable[[], bool] = lambda: False,
 ) -> tuple[Any, bool]:
-    """The end of the search from `problem`, and whether it ended before the deadline."""
+    """The end of the search from `problem`, and whether no way makes it smaller still.
+
+    ends: whether the search is to end.
+    """
     before = None
     while before is not problem:
         before = problem
@@ -72,7 +81,7 @@ def smallest(
                 problem = found
                 found = None
                 for candidate in simpler(problem):
-                    if time.monotonic() > deadline:
+                    if ends():
                         return problem, False
                     if fails(candidate):
                         found = candidate
