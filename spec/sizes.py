@@ -25,7 +25,9 @@ WIDE = (63, 64, 65, 72, 80, 128)
 SHARING = (1, 2, 3, 7)  # query heads to a key head
 MOST = {"N": 130, "M": 130, "H": 20, "B": 8}  # the largest lengths that take turns
 EACH_WIDTH = range(1, 67)
-MOST_SCORES = 2**15  # a limit of B H N M, unless the least is more: more is slow, and finds little
+# Limits of B H N M, and of the entries of an array, unless the least sizes have more: more is slow,
+# and finds little.
+MOST_SCORES, MOST_ENTRIES = 2**15, 2**18
 
 EXTENTS: Mapping[Reach, tuple[str, ...]] = {
     "small": ("small",),  # for a slow implementation
@@ -149,7 +151,7 @@ def sizes(choices: Choices, limits: Limits) -> Sizes:
     D = choices.pick(width(WIDE if extent == "wide" else WIDTHS))
     E = choices.pick(width((D, *WIDTHS))) if limits.free_width else D
     N, M = _lengths(choices, limits, lengths)
-    room = max(1, MOST_SCORES // (N * M)) if limits.several else 1
+    room = _room(N * M, max(N, M) * max(D, E)) if limits.several else 1
     B = max(limits.least[0], min(choices.pick((1, 2, 3)), room if limits.batches else 1))
     G, sharing = _heads(choices, limits, max(1, room // B))
     drawn = Sizes(B, G * sharing, G, N, M, D, E)
@@ -159,6 +161,11 @@ def sizes(choices: Choices, limits: Limits) -> Sizes:
     axes = (*axes, "E") if limits.free_width else axes
     without = choices.pick((*("",) * 12, *axes))
     return drawn._replace(**dict.fromkeys(without, 0)) if without else drawn
+
+
+def _room(scores: int, entries: int) -> int:
+    """How many heads there may be in all, if each has so many scores, and entries of an array."""
+    return max(1, min(MOST_SCORES // scores, MOST_ENTRIES // entries))
 
 
 def long(choices: Choices, reach: Reach, width: int) -> tuple[int, bool]:

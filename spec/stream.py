@@ -95,10 +95,12 @@ class Stream:
         35 further binary digits depend on all bits.
         """
         words = self.words(prod(shape))
-        quarters = words.astype("<u8", copy=False).view("<u2").reshape(-1, 4).T & 4095
-        a, b, c, d = quantiles().take(quarters)
+        bits, table = words.view(np.int64), quantiles()
+        total: NDArray[np.int64] = table.take(bits & 4095)
+        for place in (16, 32, 48):
+            total += table.take((bits >> place) & 4095)
         digits = (words * DIGITS >> np.uint64(29)).astype(np.int64)
-        return ((((a + b + c + d) << 35) + digits) * 2.0**-53).reshape(shape)
+        return (((total << 35) + digits) * 2.0**-53).reshape(shape)
 
     def choice(self, values: Sequence[T]) -> T:
         """One of some values."""
