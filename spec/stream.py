@@ -100,7 +100,8 @@ class Stream:
         for place in (16, 32, 48):
             total += table.take((bits >> place) & 4095)
         digits = (words * DIGITS >> np.uint64(29)).astype(np.int64)
-        return (((total << 35) + digits) * 2.0**-53).reshape(shape)
+        found: NDArray[np.float64] = ((total << 35) + digits) * 2.0**-53
+        return found.reshape(shape)
 
     def choice(self, values: Sequence[T]) -> T:
         """One of some values."""
