@@ -100,7 +100,8 @@ class Stream:
         for place in (16, 32, 48):
             total += table.take((bits >> place) & 4095)
         digits = (words * DIGITS >> np.uint64(29)).astype(np.int64)
-        found: NDArray[np.float64] = ((total << 35) + digits) * 2.0**-53
+        found = ((total << 35) + digits).astype(np.float64)
+        found *= 2.0**-53
         return found.reshape(shape)
 
     def choice(self, values: Sequence[T]) -> T:
