@@ -14,6 +14,7 @@ from spec.trial import broken
 
 MOST = 3  # known bugs that are named for a failure
 LAST_BITS = 8  # unit roundoffs: numbers so near differ by how the same was rounded
+LOST = 1 / 3  # of the digits of a format: as many may be lost to large scores and long sums
 SECONDS = 10.0  # the time limit for trying the known bugs
 
 
@@ -49,11 +50,20 @@ def _broken(clause: Clause, record: Any, problem: Any) -> Violation | None:
         return None
 
 
+def of_its_size(dtype: str) -> float:
+    """How far a wrong number may be from another way to compute it, as a share of its size.
+
+    Nobody has a bound on it: it may be the exponential of a score that should not be there.
+    """
+    u = FORMATS[dtype].u
+    return float(max(LAST_BITS * u, u ** (1 - LOST)))
+
+
 def _same(one: Violation, other: Violation | None, dtype: str) -> bool:
     """Whether two violations are the same: one number in one position, up to rounding.
 
-    The error bound is that of the right number, and nearly zero if that is an exact zero: a wrong
-    number has the last bits of its own size.
+    The error bound is that of the right number, and nearly zero if that is an exact zero
+    (`of_its_size`).
     """
     if other is None:
         return False
@@ -62,6 +72,5 @@ def _same(one: Violation, other: Violation | None, dtype: str) -> bool:
     if one.place.index != other.place.index:
         return False
     got, said = one.place.got, other.place.got
-    bits = LAST_BITS * FORMATS[dtype].u * abs(got)
-    near = got == said or abs(got - said) <= max(one.place.budget, bits)
+    near = got == said or abs(got - said) <= max(one.place.budget, of_its_size(dtype) * abs(got))
     return near or bool(np.isnan([got, said]).all())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from spec.abilities import Fits
-from spec.alike import told
+from spec.alike import of_its_size, told
 from spec.attention import definition, magnitudes, rounding
 from spec.attention.conventions import as_chosen
 from spec.attention.mistakes.making import ARITHMETICS
@@ -46,6 +46,7 @@ def looks_like(
     off = {name for name, x in got.items() if not close(x, *wanted[name])}
     if not off:
         return ()
+    share = of_its_size(problem.dtype)
     exact, half = (problem.but(dtype=dtype) for dtype in ("float64", "float16"))
     large = magnitudes.out_of_exp(half) or magnitudes.large(LARGE, problem)
     narrow = large and problem.dtype in NUMPY
@@ -61,9 +62,9 @@ def looks_like(
         if not means_the_same(*as_chosen(record.chosen).items()):
             return 0.0
         every = known.records(mistake.name)
-        if not _alike(_said(record, exact), got, off, wanted):
+        if not _alike(_said(record, exact), got, off, wanted, share):
             every = every if narrow else ()
-            every = tuple(x for x in every if _alike(_said(x, problem), got, off, wanted))
+            every = tuple(x for x in every if _alike(_said(x, problem), got, off, wanted, share))
         return max(map(fits, every), default=0.0)
 
     return told(known.mistakes, explains)
@@ -105,15 +106,18 @@ def _alike(
     got: Mapping[str, Array],
     off: set[str],
     wanted: Mapping[str, tuple[Array, Array]],
+    share: float,
 ) -> bool:
     """Whether what a mistake says departs from the definition as `got` does, and only there.
 
-    It is said in float64, on the same numbers; what rounding does is left to the budget.
+    It is said in float64, on the same numbers; what rounding does is left to the budget, and to a
+    share of the size of a wrong number.
     """
     alike: set[str] = set()
     try:
         for name, x in said:
-            if name in got and not _departs_alike(got[name], name in off, x, *wanted[name]):
+            same = name in off
+            if name in got and not _departs_alike(got[name], same, x, *wanted[name], share):
                 return False
             alike.add(name)
     except (Refused, Violation):
@@ -121,7 +125,11 @@ def _alike(
     return off <= alike
 
 
-def _departs_alike(got: Array, off: bool, x: Array, want: Array, budget: Array) -> bool:
+def _departs_alike(
+    got: Array, off: bool, x: Array, want: Array, budget: Array, share: float
+) -> bool:
     """Whether an answer and a mistake's are both right, or wrong with the same numbers."""
     right = close(x, want, budget)
-    return not right and close(got, x, budget) if off else right
+    if not off:
+        return right
+    return not right and close(got, x, np.maximum(budget, share * np.abs(x)))
