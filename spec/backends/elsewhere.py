@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from spec.runner.compiled import light
+
+LIGHTLY = "quick: JAX compiles with few optimisations; --profile standard tests usual programs"
+
 
 class Home(Protocol):
     """The process that a target is in, as its judge asks it."""
@@ -24,6 +28,13 @@ class Home(Protocol):
 
     def loaded(self) -> Mapping[str, Any]:
         """The array libraries and files that are loaded there, the target's packages, the GPU."""
+
+    @property
+    def zygote(self) -> Any:
+        """The process whose copies call the target; `lightly`: copies to come optimise little."""
+
+    def end(self) -> None:
+        """End the process that the target is in; the next question starts another one."""
 
     @property
     def chance(self) -> int:
@@ -58,3 +69,23 @@ def leave() -> None:
 def home() -> Home | None:
     """Where the target is; None: it is here, or there is none."""
     return _there[0] if _there else None
+
+
+def compile_lightly(lightly: bool) -> None:
+    """Have JAX optimise little, or as usual; in a new process, if the target's has compiled.
+
+    To compile lightly takes a third of the time. It is done while a target is probed and causes are
+    sought, and in all of the quick profile.
+    """
+    there = home()
+    if there is not None and there.zygote.lightly != lightly:
+        there.zygote.lightly = lightly
+        if there.counts()["of_jax"]:
+            there.end()
+
+
+def compiled_lightly() -> str:
+    """A note that JAX compiled programs of the target with few optimisations; "" if it did not."""
+    there = home()
+    made = there is not None and there.zygote.lightly and there.counts()["of_jax"]
+    return LIGHTLY if made and light() else ""

@@ -40,7 +40,8 @@ def isolated() -> str:
 class Zygote:
     """The process that is copied for each runner. folder: where it works.
 
-    isolation: what holds its runners, in words. ending: that of its runners.
+    isolation: what holds its runners, in words. ending: that of its runners. lightly: whether
+    compilers of runners to come optimise little, if they have a way to.
     """
 
     def __init__(self, libraries: Sequence[str], folder: str, ending: Ending = USUAL) -> None:
@@ -48,7 +49,7 @@ class Zygote:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         kept = {x: y for x, y in os.environ.items() if x in KEPT or x.startswith(BEGIN)}
         self.owner = os.getpid()
-        self.bare = BARE in os.environ
+        self.bare, self.lightly = BARE in os.environ, False
         self.isolation = isolated()
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-u", "-"],  # as whose argument a target sees nothing
@@ -75,7 +76,7 @@ class Zygote:
         block = os.memfd_create("arrays", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(block, SIZE)
         fcntl.fcntl(block, fcntl.F_ADD_SEALS, SEALED)  # a part that is cut off kills who reads it
-        self._copy(theirs, block, 2)
+        self._copy(theirs, block, 2, lightly=self.lightly)
         found = Connection(ours, mapped(block), self.ending)
         os.close(block)
         return found

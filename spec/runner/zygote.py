@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from . import landlock, spaces
 from .alone import TEXT
-from .compiled import ALL_KEPT, OF_JAX
+from .compiled import ALL_KEPT, OF_JAX, lightly
 from .confine import FILES, cache, confine
 from .origin import INSTALLED
 from .readable import common
@@ -144,6 +144,8 @@ class Zygote:
             if order["spaces"]:
                 spaces.enter()
             os.setsid()
+            if order.get("lightly"):
+                lightly()
             # A program of its own must not run what a runner may have put there.
             programs = own if "alone" in order else self.programs
             confined = partial(confine, own, programs, order["bare"])

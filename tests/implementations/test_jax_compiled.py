@@ -11,11 +11,14 @@ import pytest
 from spec import CLAUSES, certify
 from spec.attention.plug.trials import core
 from spec.backends.compiled import programs
+from spec.backends.elsewhere import LIGHTLY
 from spec.certification.doors import supervising
+from spec.certification.judging.apart import ALONE
 from spec.certification.ledger.causes import first
 from spec.certification.settings import Request
 from spec.certification.target.loading import load
 from spec.certification.target.probing import probed
+from spec.runner.compiled import light
 from spec.subject import Refused
 from spec.trial import keeps
 from tests import shell
@@ -172,3 +175,42 @@ def test_rounding_in_16_bits_is_no_second_fault_of_a_known_bug(tmp_path: Path) -
     done = shell.run("certify", "unscaled.py:attend", *words, cwd=tmp_path)
     assert "not certified, for 1 cause" in done.stdout
     assert "looks like: Uses a default scale of 1" in done.stdout
+
+
+LIGHT = """
+import os
+
+import jax
+import jax.numpy as jnp
+
+LIGHT = "--xla_backend_optimization_level=0" in os.environ.get("XLA_FLAGS", "")
+
+
+@jax.jit
+def attend(query, key, value):
+    scores = query @ key.mT / query.shape[-1] ** {power}
+    return jax.nn.softmax(scores) @ value
+"""
+KNOWN = pytest.mark.skipif(not light(), reason="no flags are known for this version of XLA")
+
+
+@KNOWN
+def test_quick_has_jax_optimise_little_and_says_so(tmp_path: Path) -> None:
+    """A program of its own is compiled as usual, so one that is right only lightly is refused."""
+    for power, outcome in (("0.5", "certified (quick)"), ("(0.5 if LIGHT else 1)", ALONE)):
+        (tmp_path / "mine.py").write_text(LIGHT.format(power=power))
+        words = ("--dtype", "float32", "--clause", "A1", "--profile", "quick")
+        done = shell.run("certify", "mine.py:attend", *words, cwd=tmp_path)
+        assert outcome in done.stdout, done.stdout
+        assert LIGHTLY in done.stdout
+
+
+@KNOWN
+@pytest.mark.slow
+def test_causes_that_light_programs_do_not_have_are_sought_with_usual_ones(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(LIGHT.format(power="(0.5 if LIGHT else 1)"))
+    words = ("--dtype", "float32", "--clause", "A1", "--profile", "standard")
+    done = shell.run("certify", "mine.py:attend", *words, cwd=tmp_path)
+    assert done.returncode == 1, done.stdout
+    assert LIGHTLY not in done.stdout
+    assert "looks like: Wrong softmax scale (1/sqrt(D))" in done.stdout, done.stdout

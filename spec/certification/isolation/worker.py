@@ -28,28 +28,26 @@ import signal
 import socket
 import sys
 import time
-import traceback
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TextIO
 
 from spec import rows
 from spec.abilities import Guarded
 from spec.backends import Unsuitable, likely, prepared
-from spec.backends.elsewhere import home
+from spec.backends.elsewhere import compile_lightly, compiled_lightly, home
 from spec.backends.library import WARNINGS
 from spec.boundary.messages import Interfered
-from spec.certification.diagnosing.diagnosis import Diagnosis, begun, diagnosed
 from spec.certification.diagnosing.memory import Alone, nobody
 from spec.certification.diagnosing.raising import Raising
 from spec.certification.isolation.asked import Asked
 from spec.certification.isolation.copying import as_copies, can_be_copied, printing_to
 from spec.certification.isolation.guard import Crash, Guard, Probe
 from spec.certification.isolation.pristine import Pristine
+from spec.certification.isolation.seeking import sought
 from spec.certification.isolation.sharing import in_two
 from spec.certification.judging.afresh import afresh
 from spec.certification.judging.cause import Cause
@@ -63,7 +61,6 @@ from spec.runner.errors import in_a_line
 
 SECOND = 1.0
 BY_LINE = 1  # _IOLBF of stdio.h
-DEFECT = "the search itself failed, not the target"
 CALLS = 30  # between two times that programs are forgotten
 
 
@@ -114,6 +111,8 @@ def main() -> None:
         wanted = json.loads(asked.readline())
         crashes = [Crash.from_json(crash) for crash in wanted["crashes"]]
         pulse = Pulse(told, notes, wanted["place"])
+        judges = wanted["probed"] is not None and not wanted["explains"]
+        compile_lightly(not judges or request.profile == "quick")
         dies = copied and wanted["explains"] and wanted["dies"]
         alone: Alone = nobody
         if copied and wanted["explains"] and not dies:
@@ -153,8 +152,11 @@ def _probing(told: TextIO, process: int, probe: Probe) -> None:
 
 def _survey(examiner: Examiner, told: TextIO, order: str) -> None:
     """Send the survey."""
+    compile_lightly(examiner.request.profile == "quick")  # the plan says how long programs take
     examiner.plan(lambda: _tell(told, {"probing": {}}), timed=True)
-    found = {"survey": examiner.survey().to_json(), "probed": examiner.probed.to_json()}
+    survey = examiner.survey()
+    survey = replace(survey, notes=(*survey.notes, *filter(None, [compiled_lightly()])))
+    found = {"survey": survey.to_json(), "probed": examiner.probed.to_json()}
     cost = examiner.probed.cost
     said = {} if cost is None else {"cost": cost}
     _tell(told, {**found, **said, "order": order})
@@ -167,15 +169,7 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
     for line in asked:
         wanted = json.loads(line)
         if "explain" in wanted:
-            failing = [(number, dtype) for number, dtype in wanted["explain"]]
-            heard = partial(_first, told, wanted["order"])
-            try:
-                if wanted["begins"]:
-                    found = begun(examiner, failing, in_two, heard)
-                else:
-                    found = diagnosed(examiner, failing, wanted["grades"], in_two, alone, heard)
-            except Exception as error:
-                found = Diagnosis(failed=_defect(error))
+            found = sought(examiner, wanted, alone, partial(_first, told, wanted["order"]))
             copies = os.times()  # that shared the work
             beside = copies.children_user + copies.children_system
             answer = {"diagnosis": found.to_json(), "beside": beside}
@@ -190,13 +184,6 @@ def _judge(examiner: Examiner, asked: TextIO, told: TextIO, alone: Alone) -> Non
         notes = examiner.witness.changed(f"while {number} was run", dtype)
         after = {"notes": notes, "after": examiner.witness.lap(), "order": order}
         _tell(told, {"verdict": verdict_to_json(verdict), **after})
-
-
-def _defect(error: Exception) -> str:
-    """The report of an exception that this package raised itself."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(place.filename).name}, line {place.lineno}"
-    return f"{DEFECT} ({type(error).__name__}: {error}, in {where}): please report it"
 
 
 def _first(told: TextIO, order: str, cause: Cause) -> None:
