@@ -2,8 +2,8 @@
 
     attention-spec certify examples/jax_function.py:attend --profile quick --dtype float32
 
-Expect "attend: certified (quick)" and exit code 0 after one to two minutes. XLA compiles a program
-for each shape, so test one format, with the quick profile. The tool notices that the function
+Expect "attend: certified (quick)" and exit code 0 after about half a minute. XLA compiles a program
+for each shape, so test one format, with the quick profile, in which XLA optimises little. The tool notices that the function
 compiles, and tests it on few shapes. JAX differentiates it, so it needs no `backward`. For a
 function that is not decorated, `--compiled static` tests what jax.jit makes of it. Options such as
 `is_causal` must be static: JAX raises an exception for a traced one in an `if`, and the report says
