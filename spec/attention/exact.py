@@ -20,13 +20,14 @@ from spec.attention.rounding.exactly import exact_rows
 from spec.attention.rounding.lattice import halved
 from spec.choices import Choices
 from spec.domain import Scope
-from spec.notation import Array
+from spec.notation import HALF, Array
 from spec.stream import Stream
 
-Exact = Literal["", "scores", "gradients"]
+Exact = Literal["", "scores", "gradients", "gradients in 16 bits"]
 SHARE: Mapping[Exact, tuple[bool, ...]] = {
     "scores": (False, False, True),
     "gradients": (False, True),
+    "gradients in 16 bits": (False, True, True, True),
 }
 EVEN = 16  # a width whose default scale has an exact square root
 WIDEST_SCALE = 0.25  # of scores that are sums of eight products; of larger scales, of two
@@ -35,24 +36,42 @@ WIDEST_SCALE = 0.25  # of scores that are sums of eight products; of larger scal
 def exactly(choices: Choices, problem: Problem, kind: Exact, scope: Scope) -> Problem:
     """The problem, or one of a kind in its place, if its options allow that.
 
-    It may get other widths, or fewer keys, where these are supported.
+    It may get other widths, or fewer keys, where these are supported. A cap, and biases, which are
+    zero then, are left to gradients in 16 bits.
     """
-    if not kind or not choices.pick(SHARE[kind]):
+    narrow = scope.dtype in HALF
+    if not kind or (kind == "gradients in 16 bits" and not narrow):
+        return problem
+    if not choices.pick(SHARE[kind]):
         return problem
     seed = choices.seed()
     shared = problem.memory == "expanded"  # of numbers that other numbers would not share
-    if shared or problem.softcap is not None or problem.biased or not problem.v.size:
+    added = problem.softcap is not None or problem.biased
+    if shared or not problem.v.size or (added and (kind == "scores" or not narrow)):
         return problem
-    plain = problem.but(
-        dlse=None,
-        scale=None if problem.scale is None else 1.0,
-        sinks=None if problem.sinks is None else np.zeros_like(problem.sinks),
-    )
+    scale = None if problem.scale is None else 1.0
+    plain = _with_added_zeros(problem, hidden=bool(seed % 2)).but(dlse=None, scale=scale)
     if kind == "scores":
         even = EVEN % scope.multiples.get("widths", 1) == 0
         return with_exact_scores(_of_even_width(plain) if even else plain, seed)
     some = Capability.LENGTHS in scope.answers and not problem.added and not scope.multiples
     return with_exact_gradients(_with_few_keys(plain) if some else plain, seed)
+
+
+def _with_added_zeros(problem: Problem, hidden: bool) -> Problem:
+    """The problem with sinks, slopes and biases that are zero.
+
+    hidden: whether those of hidden keys stay as they are.
+    """
+    sinks, slopes, mask = problem.sinks, problem.slopes, problem.mask
+    if mask is not None and mask.dtype != bool:
+        zeros = np.zeros_like(mask)
+        mask = np.where(np.isneginf(mask), mask, zeros) if hidden else zeros
+    return problem.but(
+        mask=mask,
+        sinks=None if sinks is None else np.zeros_like(sinks),
+        slopes=None if slopes is None else np.zeros_like(slopes),
+    )
 
 
 def _of_even_width(problem: Problem) -> Problem:
@@ -67,11 +86,13 @@ def _of_even_width(problem: Problem) -> Problem:
 
 
 def _with_few_keys(problem: Problem) -> Problem:
-    """The problem with a power of two of keys, if no option hides any, whatever its numbers are."""
+    """The problem with a power of two of keys and sinks, if no option hides any of its keys."""
     near = problem.window != UNBOUNDED or problem.query_segments is not None
-    if problem.mask is not None or problem.causal or near:
+    masked = problem.mask is not None and (problem.mask.dtype == bool or problem.mask.any())
+    if masked or problem.causal or near:
         return problem
-    return problem.part("M", np.arange(2 ** int(np.log2(problem.M))))
+    more = int(problem.sinks is not None)
+    return problem.part("M", np.arange(2 ** int(np.log2(problem.M + more)) - more))
 
 
 def with_exact_scores(problem: Problem, seed: int) -> Problem:

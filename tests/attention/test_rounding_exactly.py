@@ -81,6 +81,9 @@ def test_weights_of_biased_keys_are_not_exact() -> None:
         bias = np.where(np.arange(problem.M) > 0, 0.5, 0.0)[None]
         assert bounds(problem.but(mask=bias)).exactly is None
         assert bounds(problem.but(sinks=np.ones(problem.H))).exactly is None
+        zeros = {"mask": np.zeros_like(bias), "softcap": 30.0}
+        assert bounds(problem.but(**zeros)).exactly is not None
+        assert bounds(problem.but(merged=True)).exactly is None
         return
     pytest.fail("no problem of this kind was made")
 

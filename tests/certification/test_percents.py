@@ -6,6 +6,7 @@ All these were certified while no problem was so that storing adds nothing (Lemm
 import pytest
 
 from spec import certify
+from tests.power.attention import KINDS, right, wrong
 
 pytestmark = pytest.mark.torch
 TARGETS = "tests.targets.percents"
@@ -24,6 +25,29 @@ QUICKLY = {"profile": "quick", "dtypes": ("bfloat16",), "isolation": "none"}
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_what_is_wrong_by_percents_is_refused(name: str, seed: int) -> None:
     assert not certify(f"{TARGETS}:{name}", **QUICKLY, seed=seed, fail_fast=True).passed
+
+
+@pytest.mark.quick("dsinks*")
+@pytest.mark.parametrize(
+    ("fault", "clause", "strength", "most"),
+    [("dmask", "A5", 0.05, 3), ("dslopes", "Y13", 0.02, 1), ("dsinks", "Z14", 0.02, 0)],
+)
+def test_gradients_of_options_that_are_wrong_by_percents_are_refused(
+    fault: str, clause: str, strength: float, most: int
+) -> None:
+    """most: seeds of eight for which no problem of the clause is so that little is stored."""
+    how = {**QUICKLY, "backend": "torch", "clauses": (clause,), "fail_fast": True}
+    function = wrong(fault, strength).attend
+    found = [certify(function, **how, diagnosis_timeout=0.1, seed=seed) for seed in range(8)]
+    assert sum(x.passed for x in found) <= most
+
+
+@pytest.mark.quick("everything*")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_right_gradients_of_options_are_certified_whatever_is_stored(kind: str, dtype: str) -> None:
+    how = {**QUICKLY, "dtypes": (dtype,), "clauses": ("A2", "A3", "A4", "A5", "Y13", "Z14")}
+    assert certify(right(kind, dtype).attend, **how, backend="torch").passed
 
 
 @pytest.mark.slow

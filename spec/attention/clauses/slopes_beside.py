@@ -169,7 +169,7 @@ def slopes_combine_with_every_other_option(attention: Implementation, problem: P
 
 @clause(
     "Y13",
-    over=Problems(slopes=True, families=SMOOTH),
+    over=Problems(slopes=True, families=SMOOTH, exact="gradients in 16 bits"),
     needs={Capability.GRADIENTS, Capability.SLOPE_GRADIENT},
     catches={
         "differentiates_without_the_slopes",

@@ -20,7 +20,7 @@ Per element, and derived, never a literal. A budget is a function of a problem, 
     maximum          what a maximum that is differentiated adds to ds
     backward         dq, dk, dv
     inexact          inputs that are themselves results, as inside a layer
-    exactly          dq, dk, dv where 16 bits store everything else exactly (Lemma 7)
+    exactly          gradients where 16 bits store everything else exactly (Lemma 7)
     altogether       all of them, of one problem
 
 Granted are any order of additions and any tiles, with or without fused multiply-add;
@@ -181,7 +181,7 @@ class OfGradients:
     @property
     def bias(self) -> Array:
         """The error bound of ds.   (B, H, N, M)"""
-        return deferred(lambda: of_keys(bounds(self.problem).backward.bias, self.problem))
+        return deferred(lambda: of_keys(bounds(self.problem).of_gradient("bias"), self.problem))
 
     @once
     def sinks(self) -> Array | None:
@@ -204,7 +204,7 @@ def of_sinks(problem: Problem) -> Array:
     known = bounds(problem)
     ds = known.scores.reference.gradients.bias
     assert ds is not None
-    budget = of_sum(ds[..., -1:], known.backward.of_the_sink, (1, problem.H, 1, 1), single(problem))
+    budget = of_sum(ds[..., -1:], known.of_the_sink, (1, problem.H, 1, 1), single(problem))
     return budget.reshape(problem.H)
 
 
@@ -218,7 +218,7 @@ def of_slopes(problem: Problem) -> Array:
     d, rules = multiplied(problem), allowed(problem)
     db = reference(problem).gradients.bias
     assert db is not None
-    off = np.where(d == 0, 0.0, of_keys(bounds(problem).backward.unstored, problem))
+    off = np.where(d == 0, 0.0, of_keys(bounds(problem).of_gradient("unstored"), problem))
     terms = in_float64(db) * d
     B = problem.B if problem.slopes.ndim == 2 else 1
     off = off * d + rules.u_each * np.abs(terms)

@@ -47,15 +47,24 @@ class Bounds:
 
     @once
     def exactly(self) -> Exactly | None:
-        """Others of dq, dk and dv, where all that leads to them is exact in 16 bits."""
+        """Others of gradients, where all that leads to them is exact in 16 bits."""
         if not is_exact(self.scores):
             return None
         return Exactly(self.scores, Bounds(in_single(self.scores.problem)).backward)
 
     def of_gradient(self, name: str) -> Array:
-        """The error bound of dq, dk or dv: the smaller one, if there are two."""
+        """The error bound of dq, dk, dv, ds or ds `unstored`: the smaller one, if there are two."""
         usual: Array = getattr(self.backward, name)
         return usual if self.exactly is None else np.minimum(usual, getattr(self.exactly, name))
+
+    @once
+    def of_the_sink(self) -> Array:
+        """The error bound of ds of the last key, a sink: the smaller one.   (B, H, N, 1)"""
+        usual = self.backward.of_the_sink
+        if self.exactly is None:
+            return usual
+        error = self.exactly.of_ds[..., -1:] + self.backward.gated
+        return np.minimum(usual, self.scores.slack * error)
 
 
 def bounds(problem: Problem) -> Bounds:

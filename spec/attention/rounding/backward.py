@@ -120,13 +120,13 @@ class Backward:
         """B_ds of the last key, a sink, which is stored in float32, unless eager.   (B, H, N, 1)"""
         b, m = self.of_scores, self.maximum
         if self.rules.u_each:
-            return self.bias[..., -1:] + self.scores.slack * self._gated
-        error = self.scores.slack * ((m.B_ds + m.lost)[..., -1:] + self._gated)
+            return self.bias[..., -1:] + self.scores.slack * self.gated
+        error = self.scores.slack * ((m.B_ds + m.lost)[..., -1:] + self.gated)
         return np.where(b.again.silent, np.inf, error) if b.again.silent.any() else error
 
     @property
-    def _gated(self) -> Array:
-        """What ds of a sink gains if its weight is 1 - g.   (B, H, N, 1)"""
+    def gated(self) -> Array:
+        """The error that ds of a sink gains if its weight is 1 - g.   (B, H, N, 1)"""
         b, r = self.of_scores, self.rules
         factor = (b.Z + b.zeta)[..., -1:] + b.of_delta
         return ((C_DIV + 1) * r.u + r.u_each) * factor

@@ -19,6 +19,8 @@ are at most 2^p. These errors of `flash` and `eager` remain:
                                   that works in powers of two stores k scale log2(e)
     u |dq|                        eager: dq, before the other half of its scale. A power of four has
                                   exact halves
+    2 u |ds|                      eager: ds, times the cap c and divided by it. The cap of 0 is 0,
+                                  and its slope there is 1
 
 Here the errors of float32 (`single` arithmetic) are carried from array to array: those of the
 weights to o and delta, of delta to da - delta, and of that to ds, each stored once (Lemma 7).
@@ -55,8 +57,7 @@ def exact_rows(scores: Scores) -> Array:
 def is_exact(scores: Scores) -> bool:
     """Whether gradients flow through such rows alone, in 16 bits."""
     p = scores.problem
-    plain = p.dtype in HALF and p.softcap is None and p.dlse is None and not scores.inputs.any
-    if not plain:
+    if p.dtype not in HALF or p.merged or p.dlse is not None or scores.inputs.any:
         return False
     asked = p.dout.any(axis=-1, keepdims=True) & (scores.live > 0)
     if not asked.any() or scores.where_visible(scores.mass * asked).any():  # as nearly always
@@ -118,10 +119,30 @@ class Exactly:
         return self.scores.where_visible(error)
 
     @once
+    def of_dt(self) -> Array:
+        """The error of the gradient of a score before its cap.   (B, H, N, M)"""
+        if self.problem.softcap is None:
+            return self.of_ds
+        ds = self.of_scores.ds
+        return self.stored(self.of_ds + 2 * self.rules.u_each * (ds + self.of_ds), ds)
+
+    @once
+    def bias(self) -> Array:
+        """B_ds, as ds is stored.   (B, H, N, M)"""
+        ds = self.scores.reference.gradients.bias
+        assert ds is not None
+        return self._result(self.unstored, ds, self.single.bias, scaled=False)
+
+    @property
+    def unstored(self) -> Array:
+        """B_ds before it is stored as a result.   (B, H, N, M)"""
+        return self.of_dt if self.problem.caps_bias else self.of_ds
+
+    @once
     def q(self) -> Array:
         """B_dq.   (B, H, N, D)"""
         k, sigma = self.scores.size_of_k, self.scores.sigma
-        error = self.single.q + sigma * (self.of_ds @ k) + self._scaled(self._size @ k)
+        error = self.single.q + sigma * (self.of_dt @ k) + self._scaled(self._size @ k)
         return self._result(error, self.scores.reference.gradients.q, self.single.q)
 
     @once
@@ -129,7 +150,7 @@ class Exactly:
         """B_dk.   (B, G, M, D)"""
         q, sigma = self.scores.size_of_q, self.scores.sigma
         size = self._gathered(self._size.swapaxes(-1, -2) @ q)
-        error = self.single.k + self._gathered(sigma * (self.of_ds.swapaxes(-1, -2) @ q))
+        error = self.single.k + self._gathered(sigma * (self.of_dt.swapaxes(-1, -2) @ q))
         error += self._scaled(size) + self._shared(sigma * size)
         return self._result(error, self.scores.reference.gradients.k, self.single.k)
 
@@ -143,7 +164,7 @@ class Exactly:
 
     @property
     def _size(self) -> Array:
-        return self.of_scores.ds + self.of_ds
+        return self.of_scores.ds + self.of_dt
 
     def _gathered(self, x: Array) -> Array:
         return definition.gathered(x, self.problem.G)
