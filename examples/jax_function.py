@@ -3,11 +3,11 @@
     attention-spec certify examples/jax_function.py:attend --profile quick --dtype float32
 
 Expect "attend: certified (quick)" and exit code 0 after about half a minute. XLA compiles a program
-for each shape, so test one format, with the quick profile, in which XLA optimises little. The tool notices that the function
-compiles, and tests it on few shapes. JAX differentiates it, so it needs no `backward`. For a
-function that is not decorated, `--compiled static` tests what jax.jit makes of it. Options such as
-`is_causal` must be static: JAX raises an exception for a traced one in an `if`, and the report says
-"unsupported".
+for each shape, so test one format, with the quick profile, in which XLA optimises little. The tool
+notices that the function compiles, and tests it on few shapes. JAX differentiates it, so it needs
+no `backward`. For a function that is not decorated, `--compiled static` tests what jax.jit makes of
+it. Options such as `is_causal` must be static: JAX raises an exception for a traced one in an `if`,
+and the report says "unsupported".
 
 The report also lists limits that are no failures: "fails (should)" for NaN at masked keys and
 for subnormal numbers, which XLA flushes to zero, and "unsupported" for fewer key heads.

@@ -7,10 +7,11 @@
 `measuring` collects the largest ratio of an error to its error bound.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -109,6 +110,12 @@ def equal(got: Array, want: ArrayLike, *, within: ArrayLike) -> None:
     with np.errstate(invalid="ignore"):
         error = np.where(same, 0.0, np.abs(got - wanted))
     _judge(got, wanted, _spread(got, within), error)
+
+
+def equal_in(names: Iterable[str], got: Any, want: Any, *, within: Any) -> None:
+    """Raise `Violation` unless `equal` holds for each attribute of these names, in their order."""
+    for name in names:
+        equal(getattr(got, name), getattr(want, name), within=getattr(within, name))
 
 
 def at_most(got: Array, bound: ArrayLike, *, within: ArrayLike) -> None:

@@ -22,7 +22,7 @@ from spec.attention.options import CAP, MASK, Capability, together
 from spec.attention.proofs import any_cap
 from spec.attention.record import Implementation
 from spec.clause import clause
-from spec.comparison import at_least, at_most, equal
+from spec.comparison import at_least, at_most, equal, equal_in
 
 
 @clause(
@@ -151,8 +151,7 @@ def score_gradient_includes_softcap_derivative(attention: Implementation, proble
 
     found = attention.backward(problem)
 
-    equal(found.q, exact.q, within=budget.q)
-    equal(found.k, exact.k, within=budget.k)
+    equal_in("qk", found, exact, within=budget)
 
 
 @clause(

@@ -18,7 +18,7 @@ from spec.attention.options import Capability
 from spec.attention.proofs import at_sizes
 from spec.attention.record import Implementation
 from spec.clause import clause
-from spec.comparison import equal
+from spec.comparison import equal, equal_in
 from spec.subject import not_offered
 
 SOME_IDLE = Problems(masks=IDLE)
@@ -170,6 +170,4 @@ def loss_without_fully_masked_queries_has_finite_gradients(
     found = (attention.unsettled if settled else attention.backward)(silent)
 
     want, within = rounding.reference(silent).gradients, rounding.of_gradients(silent)
-    equal(found.q, want.q, within=within.q)
-    equal(found.k, want.k, within=within.k)
-    equal(found.v, want.v, within=within.v)
+    equal_in("qkv", found, want, within=within)

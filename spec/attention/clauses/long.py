@@ -15,7 +15,7 @@ from spec.attention.options import Capability
 from spec.attention.planted import Planted
 from spec.attention.record import Implementation
 from spec.clause import clause
-from spec.comparison import equal
+from spec.comparison import equal, equal_in
 
 KEYS, QUERIES = Planted(along="keys"), Planted(along="queries")
 
@@ -68,9 +68,7 @@ def a_million_keys_receive_gradients(attention: Implementation, problem: Problem
     gradients = attention.backward(problem)
 
     want, within = rounding.reference(problem).gradients, rounding.of_gradients(problem)
-    equal(gradients.q, want.q, within=within.q)
-    equal(gradients.k, want.k, within=within.k)
-    equal(gradients.v, want.v, within=within.v)
+    equal_in("qkv", gradients, want, within=within)
 
 
 @clause(
@@ -137,6 +135,4 @@ def a_million_queries_pass_gradients_on(attention: Implementation, problem: Prob
     gradients = attention.backward(problem)
 
     want, within = rounding.reference(problem).gradients, rounding.of_gradients(problem)
-    equal(gradients.q, want.q, within=within.q)
-    equal(gradients.k, want.k, within=within.k)
-    equal(gradients.v, want.v, within=within.v)
+    equal_in("qkv", gradients, want, within=within)

@@ -25,7 +25,7 @@ from spec.attention.options import Capability
 from spec.attention.proofs import exactly
 from spec.attention.record import Implementation
 from spec.clause import clause
-from spec.comparison import equal
+from spec.comparison import equal, equal_in
 from spec.notation import Array
 
 SMOOTH = ("lattice", "normal", "heavy")
@@ -95,9 +95,7 @@ def gradients_respect_segments(attention: Implementation, problem: Problem) -> N
 
     found = attention.backward(problem)
 
-    equal(found.q, exact.q, within=budget.q)
-    equal(found.k, exact.k, within=budget.k)
-    equal(found.v, exact.v, within=budget.v)
+    equal_in("qkv", found, exact, within=budget)
 
 
 @clause(

@@ -13,7 +13,7 @@ from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.record import Implementation
 from spec.clause import clause
-from spec.comparison import equal
+from spec.comparison import equal, equal_in
 
 # Every key is visible and has some weight. So has the last key, which bugs lose first: no segment
 # ends before it, no slope lowers its score by its distance, and scores are of order one.
@@ -68,9 +68,7 @@ def gradients_are_correct_at_every_size(attention: Implementation, problem: Prob
     gradients = attention.backward(problem)
 
     want, within = rounding.reference(problem).gradients, rounding.of_gradients(problem)
-    equal(gradients.q, want.q, within=within.q)
-    equal(gradients.k, want.k, within=within.k)
-    equal(gradients.v, want.v, within=within.v)
+    equal_in("qkv", gradients, want, within=within)
 
 
 @clause(

@@ -16,7 +16,7 @@ from spec.attention.proofs import any_sink
 from spec.attention.record import Implementation
 from spec.attention.rounding.reference import of_reader
 from spec.clause import clause
-from spec.comparison import equal
+from spec.comparison import equal, equal_in
 from spec.formats import rounded
 
 WITH_LSE = {Capability.LSE}
@@ -193,9 +193,7 @@ def gradients_account_for_the_sink(attention: Implementation, problem: Problem) 
 
     found = attention.backward(sunk)
 
-    equal(found.q, exact.q, within=budget.q)
-    equal(found.k, exact.k, within=budget.k)
-    equal(found.v, exact.v, within=budget.v)
+    equal_in("qkv", found, exact, within=budget)
 
 
 @clause(

@@ -21,7 +21,7 @@ from spec.attention.proofs import any_slope
 from spec.attention.record import Implementation
 from spec.attention.rounding.reference import of_reader
 from spec.clause import clause
-from spec.comparison import equal
+from spec.comparison import equal, equal_in
 
 SMOOTH = ("lattice", "normal", "heavy")
 
@@ -215,9 +215,7 @@ def gradients_account_for_slopes(attention: Implementation, problem: Problem) ->
 
     found = attention.backward(usual)
 
-    equal(found.q, exact.q, within=budget.q)
-    equal(found.k, exact.k, within=budget.k)
-    equal(found.v, exact.v, within=budget.v)
+    equal_in("qkv", found, exact, within=budget)
 
 
 @clause(

@@ -12,7 +12,7 @@ from spec.attention.notation import Problem
 from spec.attention.options import Capability
 from spec.attention.record import Implementation
 from spec.clause import clause
-from spec.comparison import equal
+from spec.comparison import equal, equal_in
 
 
 @clause(
@@ -69,6 +69,4 @@ def more_than_1024_keys_receive_gradients(attention: Implementation, problem: Pr
     gradients = attention.backward(problem)
 
     want, within = rounding.reference(problem).gradients, rounding.of_gradients(problem)
-    equal(gradients.q, want.q, within=within.q)
-    equal(gradients.k, want.k, within=within.k)
-    equal(gradients.v, want.v, within=within.v)
+    equal_in("qkv", gradients, want, within=within)

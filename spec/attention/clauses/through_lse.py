@@ -21,7 +21,7 @@ from spec.attention.options import Capability
 from spec.attention.proofs import through_lse
 from spec.attention.record import Implementation
 from spec.clause import clause
-from spec.comparison import equal, same_bits
+from spec.comparison import equal, equal_in, same_bits
 
 NEEDS = {Capability.GRADIENTS, Capability.LSE_GRADIENT}
 
@@ -66,9 +66,7 @@ def gradients_through_lse_match_the_definition(attention: Implementation, proble
     found = attention.lse_backward(problem)
 
     want, budget = rounding.reference(problem).gradients, rounding.of_gradients(problem)
-    equal(found.q, want.q, within=budget.q)
-    equal(found.k, want.k, within=budget.k)
-    equal(found.v, want.v, within=budget.v)
+    equal_in("qkv", found, want, within=budget)
 
 
 @clause(

@@ -110,8 +110,8 @@ def _alike(
 ) -> bool:
     """Whether what a mistake says departs from the definition as `got` does, and only there.
 
-    It is said in float64, on the same numbers; what rounding does is left to the budget, and to a
-    share of the size of a wrong number.
+    The mistake is computed in float64, on the same numbers. Rounding may move a number by its
+    budget, or by a share of its size.
     """
     alike: set[str] = set()
     try:

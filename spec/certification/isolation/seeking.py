@@ -35,9 +35,8 @@ def sought(examiner: Examiner, wanted: Mapping[str, Any], alone: Alone, heard: H
             return begun(examiner, failing, each, heard)
         search = partial(diagnosed, examiner, failing, wanted["grades"], each, alone)
         found = search(heard)
-        if examiner.request.profile == "quick" or _explains(found, examiner, failing):
-            return found
-        if not compiled_lightly():
+        light = examiner.request.profile != "quick" and compiled_lightly()
+        if not light or _explains(found, examiner, failing):
             return found
         compile_lightly(False)
         return search()

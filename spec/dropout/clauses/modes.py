@@ -14,7 +14,7 @@ import numpy as np
 from spec.attention import rounding
 from spec.attention.options import Capability
 from spec.clause import clause
-from spec.comparison import equal, same_bits
+from spec.comparison import equal, equal_in, same_bits
 from spec.dropout.domain import Problems
 from spec.dropout.notation import Dropout, Problem
 from spec.dropout.reading import used_weights
@@ -116,9 +116,7 @@ def evaluation_mode_has_plain_attention_gradients(network: Dropout, problem: Pro
     d = network.backward(problem.but(training=False))
 
     exact, budget = rounding.reference(attention).gradients, rounding.of_gradients(attention)
-    equal(d.q, exact.q, within=budget.q)
-    equal(d.k, exact.k, within=budget.k)
-    equal(d.v, exact.v, within=budget.v)
+    equal_in("qkv", d, exact, within=budget)
 
 
 @clause("D13", over=Problems(), catches={"attends_to_the_forbidden_to_make_up"}, effort=2)
