@@ -24,10 +24,12 @@ from spec.notation import HALF, Array
 from spec.stream import Stream
 
 Exact = Literal["", "scores", "gradients", "gradients in 16 bits"]
-SHARE: Mapping[Exact, tuple[bool, ...]] = {
-    "scores": (False, False, True),
-    "gradients": (False, True),
-    "gradients in 16 bits": (False, True, True, True),
+SHARE: Mapping[tuple[Exact, bool], tuple[bool, ...]] = {  # by kind, and whether in 16 bits
+    ("scores", False): (False, False, True),
+    ("scores", True): (False, True),
+    ("gradients", False): (False, True),
+    ("gradients", True): (False, True),
+    ("gradients in 16 bits", True): (False, True, True, True),
 }
 EVEN = 16  # a width whose default scale has an exact square root
 WIDEST_SCALE = 0.25  # of scores that are sums of eight products; of larger scales, of two
@@ -40,9 +42,7 @@ def exactly(choices: Choices, problem: Problem, kind: Exact, scope: Scope) -> Pr
     zero then, are left to gradients in 16 bits.
     """
     narrow = scope.dtype in HALF
-    if not kind or (kind == "gradients in 16 bits" and not narrow):
-        return problem
-    if not choices.pick(SHARE[kind]):
+    if (kind, narrow) not in SHARE or not choices.pick(SHARE[kind, narrow]):
         return problem
     seed = choices.seed()
     shared = problem.memory == "expanded"  # of numbers that other numbers would not share

@@ -90,7 +90,7 @@ def test_a_wrong_dtype_hides_no_other_mistake(unscaled_in_float64: Certificate) 
     assert names(scale) == ["leaves_scores_unscaled"]
     assert "a scale other than 1" in scale.features
     said = " ".join(str(unscaled_in_float64).split())
-    assert "with the change of cause 1, correct on all other problems: all 4" in said
+    assert "with the change of cause 1, correct on all other problems: all 50 clauses pass" in said
     assert "correct on none" not in said
 
 
@@ -106,7 +106,7 @@ def test_the_script_of_a_mistake_behind_a_wrong_dtype_shows_numbers(
     (tmp_path / "cause.py").write_text(example.script)
     done = started("cause.py", program=(), cwd=tmp_path)
     assert done.returncode == 1
-    assert f"got [[[[{example.place.got:.3f}" in done.stdout
+    assert f"got {example.place.got}"[:12] in done.stdout
 
 
 @pytest.mark.slow

@@ -58,12 +58,12 @@ def script(
     lines = None
     if again in (ONCE, MENDED):
         lines = kind_of(clause.about).reports.calls(clause, raw, request.conventions, problem)
-    if again.mended and not lines:
-        return ""
     if again.times == 1:  # else a call that is wrong now may be right the next time
         lines = lines or plain(clause, raw, request, problem, again.before, again.kills)
     if lines:
         return head + "\n".join(lines)
+    if again.mended:
+        return ""
     return head + _by_clause(clause, raw, request, problem, again)
 
 

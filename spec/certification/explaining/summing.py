@@ -22,6 +22,7 @@ MOST = 300  # numbers of an answer that are changed one by one
 FEW = 4  # terms that a reader adds up
 GRAIN = 2.0**20  # constants are multiples of its inverse: those of laws are
 TINY = 2.0**-30  # of all that is added up, what rounding leaves
+SMALL = 0.125  # of the bound, what a cast of the result leaves
 
 Seen = tuple[Array, Array, Array]  # what is got, wanted and allowed at one place
 Asked = Callable[[Array], tuple[Array, Seen] | None]
@@ -46,6 +47,10 @@ class Sum(NamedTuple):
     def size(self, x: Array) -> float:
         """sum_k |c_k x_k^power| + |d|."""
         return float(np.abs(self.constants * x**self.power).sum() + abs(self.rest))
+
+    def rounding(self, x: Array) -> float:
+        """What rounding may leave of the difference from the compared value."""
+        return max(TINY * self.size(x), SMALL * float(self.within))
 
     @property
     def text(self) -> str:
@@ -81,7 +86,7 @@ def summed(asked: Asked, right: Array) -> Sum | None:
         constants = np.round(np.reshape(slopes, right.shape) * GRAIN) / GRAIN
         alone = Sum(power, constants, 0.0, want, within)
         rest = float(got) - alone.of(x)
-        made = alone._replace(rest=0.0 if abs(rest) <= TINY * alone.size(x) else rest)
+        made = alone._replace(rest=0.0 if abs(rest) <= alone.rounding(x) else rest)
         if constants.any() and _is_one(made, asked, right):
             return made
     return None
@@ -93,5 +98,5 @@ def _is_one(made: Sum, asked: Asked, right: Array) -> bool:
     if other is None:
         return False
     x, (got, _, _) = other
-    near = abs(made.of(x) - got) <= TINY * made.size(x)
+    near = abs(made.of(x) - got) <= made.rounding(x)
     return bool(near) and not close(np.asarray(made.of(right)), made.want, made.within)
