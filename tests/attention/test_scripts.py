@@ -80,8 +80,10 @@ CONVENTIONS = [
 
 
 def found(clause: str, target: str, dtype: str, **options: Any) -> str:
-    """The script of a clause that a target breaks."""
-    (judge,) = runs(target, **{"profile": "standard", **options}, clauses=clause, dtypes=dtype)
+    """The script of a clause that a target breaks; of bits, as if they were promised."""
+    promised = [x for x in [CLAUSES[clause].promise] if x]
+    how = {"profile": "standard", "promises": promised, **options}
+    (judge,) = runs(target, **how, clauses=clause, dtypes=dtype)
     verdict, problem = judge.examiner.verdict(clause, dtype, "strict")
     assert problem is not None
     example = with_counterexample(judge.examiner, verdict, problem).counterexample
