@@ -57,10 +57,16 @@ def _array_to_json(x: Array) -> dict[str, Any]:
     flat = x.reshape(-1)
     starts = run_starts(flat)
     if len(starts) * LONG >= x.size:
-        return told | {"numbers": [number(entry) for entry in flat.tolist()]}
+        return told | {"numbers": _entries(flat)}
     often = np.diff(starts, append=x.size).tolist()
-    runs = zip(flat[starts].tolist(), often, strict=True)
-    return told | {"runs": [[number(entry), n] for entry, n in runs]}
+    return told | {"runs": [[*run] for run in zip(_entries(flat[starts]), often, strict=True)]}
+
+
+def _entries(x: Array) -> list[Any]:
+    """The entries of an array with one axis."""
+    entries: list[Any] = x.tolist()
+    finite = x.dtype.kind != "f" or np.isfinite(x).all()
+    return entries if finite else [number(entry) for entry in entries]
 
 
 def _from_json(hint: Any, written: Any) -> Any:
