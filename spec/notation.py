@@ -22,7 +22,6 @@ exactly. So a bfloat16 problem needs no bfloat16 in NumPy.
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
@@ -81,10 +80,14 @@ class Once(Generic[T]):
 once = Once
 
 
-@cache
 def names(kind: Any) -> tuple[str, ...]:
     """The names of the fields of a class of records, in order."""
-    return tuple(field.name for field in fields(kind))
+    if kind not in _named:
+        _named[kind] = tuple(field.name for field in fields(kind))
+    return _named[kind]
+
+
+_named: dict[Any, tuple[str, ...]] = {}
 
 
 class Length(Once[int]):

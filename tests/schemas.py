@@ -4,14 +4,13 @@ Editors check and complete these files by them: `[tool.attention-spec]` of a pyp
 descriptions of layers.
 """
 
-import argparse
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from spec.certification.choices import AT_LEAST, CHOICES, POSITIVE, conventions
-from spec.certification.options import Parser, add_files, add_options, add_stops, add_work_options
+from spec.certification.choices import conventions
+from spec.certification.offered import OPTIONS
 from spec.certification.repository import FORMS, KEYS, NAME
 from spec.kinds import KINDS
 from spec.layer import axes
@@ -63,37 +62,28 @@ def pyproject() -> Schema:
 
 def _keys() -> Iterator[tuple[str, Schema]]:
     """Each key, by each of its spellings, with what may be written."""
-    help_of = _help()
+    said = {**{name: option.says for name, option in OPTIONS.items()}, "target": TARGET}
     forms = {form: name for name, form in FORMS.items()}
     for name, form in KEYS.items():
-        found = {"description": help_of[name], **TYPES[forms[form]], **_limits(name)}
+        found = {"description": said[name], **TYPES[forms[form]], **_limits(name)}
         yield from ((word, found) for word in {name, name.replace("_", "-")})
 
 
 def _limits(name: str) -> Schema:
     """The values that a field may have, where these are known."""
-    if name in CHOICES:
-        _, choices = CHOICES[name]
+    option = OPTIONS.get(name)
+    if option and option.values:
         if KEYS[name] is FORMS["tuple[str, ...]"]:
-            return {"items": {"enum": [*choices, *SHORT]}}
-        return {"enum": [*choices]}
-    if name in AT_LEAST:
-        return {"minimum": AT_LEAST[name]}
-    if name in POSITIVE:
-        return {"exclusiveMinimum": 0}
+            return {"items": {"enum": [*option.values, *SHORT]}}
+        return {"enum": [*option.values]}
+    if option and option.least is not None:
+        return {"minimum": option.least}
+    if option and option.above is not None:
+        return {"exclusiveMinimum": option.above}
     if name == "conventions":
         words = {word: {"enum": [*choices]} for word, choices in conventions().items()}
         return {"properties": words, "additionalProperties": False}
     return {"pattern": ":"} if name == "target" else {}
-
-
-def _help() -> Mapping[str, str]:
-    """What `certify --help` says of each option, by the field of a request."""
-    parser = Parser()
-    for add in (add_options, add_work_options, add_stops, add_files):
-        add(parser)
-    said = {x.dest: x.help or "" for x in parser._actions if x.help != argparse.SUPPRESS}
-    return {**said, "deviations": said["deviation"], "target": TARGET}
 
 
 def description() -> Schema:

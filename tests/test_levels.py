@@ -37,6 +37,7 @@ LEVELS: tuple[tuple[str, ...], ...] = (
     ("spec.kinds",),
     (f"{ENGINE}.starting", f"{ENGINE}.each"),
     (f"{ENGINE}.profiles",),
+    (f"{ENGINE}.offered",),
     (f"{ENGINE}.settings",),
     (f"{ENGINE}.target",),
     (f"{ENGINE}.explaining",),

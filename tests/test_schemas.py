@@ -1,5 +1,6 @@
 """The schemas of files that users write: they are those of the code, and tell right from wrong."""
 
+import inspect
 import json
 import re
 import tomllib
@@ -8,9 +9,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from spec import certify
 from spec.backends import Unsuitable
 from spec.certification import repository
-from spec.certification.choices import CHOICES
+from spec.certification.offered import OPTIONS
 from spec.certification.settings import Request
 from spec.layer.plug import described
 from spec.layer.plug.shipped import shipped
@@ -65,8 +67,14 @@ def test_every_key_is_known_in_both_spellings():
     assert options.keys() == names | {name.replace("_", "-") for name in names}
 
 
-def test_every_choice_is_a_field_of_a_request():
-    assert CHOICES.keys() <= Request.__dataclass_fields__.keys()
+def test_every_option_is_a_field_of_a_request_and_a_parameter_of_certify():
+    fields, own = Request.__dataclass_fields__, {"target", "specification"}
+    assert fields.keys() - OPTIONS.keys() == {*own, "secret", "nonce", "replays"}
+    parameters = inspect.signature(certify).parameters
+    assert parameters.keys() == {*OPTIONS, *own, "executor"}
+    unset = {"conventions", "deviations"}  # None for an empty table
+    for name in OPTIONS.keys() - unset:
+        assert parameters[name].default == fields[name].default
 
 
 @pytest.mark.parametrize("text", [TARGETS, TARGETS + MORE, MINE])

@@ -22,7 +22,7 @@ from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.junit import OWN, SKIPPED, why
 from spec.certification.ledger.remarks import first, violated
 from spec.certification.ledger.untested import in_a_line
-from spec.certification.options import Parser, add_isolation, add_options, asked
+from spec.certification.options import Parser, add_each, add_options, asked
 from spec.certification.places import Broken, Place
 from spec.certification.repository import requests
 from spec.certification.settings import Request
@@ -153,7 +153,7 @@ def taken(target: str, arguments: list[str]) -> Request:
     """
     parser = Parser("attention-spec certify", add_help=False)
     add_options(parser)
-    add_isolation(parser.add_argument)
+    add_each(parser.add_argument, "isolation")
     options, arguments[:] = parser.parse_known_args(arguments)
     (request,) = requests(target, asked(options)).values()
     return request

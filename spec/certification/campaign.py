@@ -25,7 +25,7 @@ from spec.certification.judging.verdict import INTERRUPTED
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.files import in_lines, written
 from spec.certification.ledger.reading import read
-from spec.certification.options import SECRET
+from spec.certification.offered import SECRET
 from spec.certification.remembered import Remembered, database, replays
 from spec.certification.settings import Request
 from spec.certification.several import GRAVITY, table

@@ -10,8 +10,9 @@ from typing import Any
 
 from spec.backends import Unsuitable
 from spec.backends.unknown import unknown
-from spec.certification.choices import CHOICES, conventions
+from spec.certification.choices import conventions
 from spec.certification.listing import TOPICS
+from spec.certification.offered import OPTIONS
 from spec.kinds import KINDS
 
 MISSING = "completion needs shtab: pip install shtab"
@@ -62,7 +63,7 @@ def _words() -> Mapping[str, tuple[str, ...]]:
     sections = dict.fromkeys(word for word in named if " " not in word)  # letters name all
     chosen = (f"{name}={choice}" for name, known in conventions().items() for choice in known)
     return {
-        **{name: choices for name, (_, choices) in CHOICES.items()},
+        **{name: option.values for name, option in OPTIONS.items() if option.values},
         "device": ("cpu", "cuda"),
         "conventions": tuple(chosen),
         "clauses": tuple(sections),

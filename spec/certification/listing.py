@@ -8,9 +8,9 @@ from typing import Any
 from spec.backends import NAMES
 from spec.backends.compiling import WAYS
 from spec.backends.unknown import unknown
+from spec.certification.offered import DIALECTS
 from spec.certification.profiles import PROFILES
 from spec.certification.requirements import listed as requirements
-from spec.certification.settings import DIALECTS
 from spec.certification.target import recorded
 from spec.certification.target.versions import versions as known
 from spec.kinds import KINDS

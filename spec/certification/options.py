@@ -4,16 +4,12 @@ import argparse
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from spec.abilities import never
-from spec.backends import NAMES, Unsuitable
+from spec.backends import Unsuitable
 from spec.backends.unknown import hint
-from spec.certification.profiles import PROFILES
-from spec.certification.settings import COMPILING, MULTIPLES, Request
+from spec.certification.offered import ACCEPTED, HOW, OPTIONS, RUN, SECRET, STOPS, TESTED, in_group
+from spec.certification.settings import SEVERAL, Request, form_of, option_of
 from spec.certification.target.declared import declared, pairs
-from spec.kinds import KINDS
-from spec.promises import PROMISES
 
-SECRET = "secret"  # the seed that nobody knows beforehand
 LISTED: dict[str, Any] = {"action": "append", "default": []}  # given once or several times
 
 
@@ -43,109 +39,61 @@ class Command(Parser):
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that settle verdicts. One that is not given stays out of the request."""
-    _add_how(parser.add_argument_group("what the target is, and how it is called").add_argument)
-    _add_what(parser.add_argument_group("what is tested").add_argument)
-    _add_choices(parser.add_argument_group("what is accepted").add_argument)
-
-
-def _add_how(add: Callable[..., Any]) -> None:
-    seen = [name for name, kind in KINDS.items() if kind.targets.told is not never]
-    detected = f"kind of target (default: detected among {', '.join(seen)})"
-    add("--kind", metavar="KIND", help=detected)
-    libraries = f"{', '.join(NAMES)} (default: inferred from the target's imports)"
-    add("--backend", metavar="BACKEND", help=libraries)
-    axes = f"order of the axes (default: {Request.layout}: batch, heads, length, head size)"
-    add("--layout", metavar="LAYOUT", help=axes)
-    names = "use this library's argument names and conventions (spec/options.md)"
-    add("--api", metavar="LIBRARY", help=names)
-    for name, words in MULTIPLES.items():
-        add(f"--{name}", type=int, metavar="N", help=f"use only {words} that are multiples of N")
-    file = "how a target with other names is built and called: a file, or a name from `targets`"
-    add("--description", metavar="FILE", help=file)
-    add("--device", help=f"cpu or cuda (default: {Request.device})")
-    run = "test the compiled function: jax.jit (static, traced), torch.compile (static, dynamic)"
-    add("--compiled", metavar="WAY", help=run)
-
-
-def _add_what(add: Callable[..., Any]) -> None:
-    _add_problems(add)
-    chosen = "clauses or sections to test; the definition is always tested (default: all)"
-    add("--clause", dest="clauses", metavar="NUMBER[,SECTION]", help=chosen, **LISTED)
-    condition = 'test only problems that meet a condition: "not causal or N >= M"'
-    add("--where", metavar="CONDITION", help=condition)
-
-
-def _add_problems(add: Callable[..., Any], seed: object = Request.seed) -> None:
-    """Add the options for problems. seed: the default."""
-    dtypes = "formats to test (default: all that the backend has)"
-    add("--dtype", dest="dtypes", metavar="D[,D]", help=dtypes, **LISTED)
-    sizes = ", ".join(f"{x.name}: {x.examples}" for x in PROFILES.values())
-    profile = f"problems for each clause: {sizes} (default: {Request.profile})"
-    add("--profile", metavar="PROFILE", help=profile)
-    depend = f"problems depend on it (default: {seed})"
-    add("--seed", type=_seed, metavar=f"N or {SECRET}", help=depend)
-
-
-def _add_choices(add: Callable[..., Any]) -> None:
-    _add_conventions(add)
-    known = "accept that a clause fails, and say why; not possible for the definition"
-    add("--deviation", metavar="CLAUSE=REASON", help=known, **LISTED)
-    add("--deviations", metavar="FILE", help="the same, as a table in a TOML or JSON file")
-    bits = f"equal bits that are required, not only tried: {', '.join(PROMISES)}"
-    add("--promise", dest="promises", metavar="WORD[,WORD]", help=bits, **LISTED)
-
-
-def _add_conventions(add: Callable[..., Any]) -> None:
-    choice = "choice that mathematics leaves open, such as causal=bottom-right"
-    add("--convention", dest="conventions", metavar="NAME=VALUE", help=choice, **LISTED)
+    for group in (HOW, TESTED, ACCEPTED):
+        _add(parser, group, *in_group(group))
 
 
 def add_grade_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `grade`: those of a certification that leave no clause or problem out."""
-    parser.set_defaults(clauses=[], promises=[], deviation=[], deviations=None)
-    _add_how(parser.add_argument_group("what the target is, and how it is called").add_argument)
-    add = parser.add_argument_group("what is tested").add_argument
+    parser.set_defaults(clauses=[], promises=[], deviations=[], table=None)
+    _add(parser, HOW, *in_group(HOW))
+    add = _add(parser, TESTED)
     words = "what it must support and compute correctly, such as masks,gradients; see `list`"
     add("--require", dest="required", metavar="WORD[,WORD]", help=words, **LISTED)
     known = "what a solution of FlashInfer-Bench is for; TARGET is then the file of the solution"
     add("--definition", metavar="FILE", help=known)
-    _add_problems(add, SECRET)
-    _add_conventions(parser.add_argument_group("what is accepted").add_argument)
+    drawn = OPTIONS["seed"].says.replace("0", SECRET)
+    add_each(add, "dtypes", "profile", "seed", seed=drawn)
+    _add(parser, ACCEPTED, "conventions")
     add_work_options(parser)
-    add = parser.add_argument_group("when it stops").add_argument
-    add("--budget", type=float, metavar="SECONDS", help="stop after this time: it is incomplete")
+    _add(parser, STOPS, "budget", budget="stop after this time: it is incomplete")
 
 
 def add_work_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of how tests are run, which change no verdict."""
-    add = parser.add_argument_group("how it runs").add_argument
-    add("--jobs", type=int, metavar="N", help="clauses to test in parallel, at least")
-    add("--scheduler", metavar="ADDRESS", help="test on the workers of a Dask scheduler")
-    hangs = f"a longer call counts as hung ({COMPILING:g} times as long if it may compile)"
-    add("--call-timeout", type=float, metavar="SECONDS", help=hangs)
-    search = "time limit for finding the causes of failures"
-    add("--diagnosis-timeout", type=float, metavar="SECONDS", help=search)
-    add_isolation(add)
-    on = "continue after any number of crashes"
-    add("--isolate", action="store_true", default=None, help=on)
-
-
-def add_isolation(add: Callable[..., Any]) -> None:
-    """Add the option of how a target is kept apart."""
-    walls = (
-        "process (usual): the target shares no process with its judge; fork: it does; "
-        "none: all is one process, for debuggers"
-    )
-    add("--isolation", metavar="HOW", help=walls)
+    _add(parser, RUN, *in_group(RUN))
 
 
 def add_stops(parser: argparse.ArgumentParser) -> None:
     """Add the options that end a certification before all of it was run."""
-    add = parser.add_argument_group("when it stops").add_argument
-    hurried = "stop after this time, and report clauses not reached; clauses run in random order"
-    add("--budget", type=float, metavar="SECONDS", help=hurried)
-    first = "stop at the first required clause that fails"
-    add("--fail-fast", action="store_true", default=None, help=first)
+    _add(parser, STOPS, *in_group(STOPS))
+
+
+def _add(
+    parser: argparse.ArgumentParser, group: str, *names: str, **instead: str
+) -> Callable[..., Any]:
+    """Add options for some fields of a request in a group, to which more can be added."""
+    add = parser.add_argument_group(group).add_argument
+    add_each(add, *names, **instead)
+    return add
+
+
+def add_each(add: Callable[..., Any], *names: str, **instead: str) -> None:
+    """Add options for some fields of a request. instead: another help of some."""
+    for name in names:
+        option, form = OPTIONS[name], form_of(name)
+        told: dict[str, Any] = {"dest": name, "help": instead.get(name, option.says)}
+        if form == "bool":
+            told |= {"action": "store_true", "default": None}
+        else:
+            numbers = {"int": int, "float": float}
+            number = _seed if name == "seed" else numbers.get(form)
+            told |= LISTED if form in SEVERAL else {"type": number}
+            told["metavar"] = option.value
+        add(option_of(name), **told)
+        if name == "deviations":
+            file = "the same, as a table in a TOML or JSON file"
+            add("--deviations", dest="table", metavar="FILE", help=file)
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
@@ -176,7 +124,7 @@ def asked(options: argparse.Namespace) -> dict[str, Any]:
     given = vars(options) | {
         "target": None,
         "conventions": pairs("--convention", options.conventions, "NAME=VALUE"),
-        "deviations": declared(options.deviation, options.deviations),
+        "deviations": declared(options.deviations, options.table),
         "dtypes": ",".join(options.dtypes),
         "clauses": ",".join(options.clauses),
         "promises": ",".join(options.promises),

@@ -15,7 +15,8 @@ from spec.backends.elsewhere import home, leave, settle
 from spec.boundary.connection import Ending
 from spec.boundary.messages import Ended, Interfered
 from spec.boundary.runners import isolated
-from spec.certification.settings import COMPILING, Request
+from spec.certification.offered import COMPILING
+from spec.certification.settings import Request
 from spec.certification.target.loading import Target, imported
 from spec.certification.target.ward import signal_of
 

@@ -6,11 +6,13 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from spec.backends import Unsuitable
 from spec.backends.unknown import hint, unknown
-from spec.boundary.choosing import FORK, NONE, PROCESS, chosen
+from spec.boundary.choosing import PROCESS, chosen
+from spec.certification.offered import OPTIONS
 from spec.certification.profiles import PROFILES, Profile
 from spec.certification.starting import COMMAND, NAME
 from spec.clause import Clause
@@ -18,42 +20,28 @@ from spec.kinds import KINDS
 from spec.subject import Subject
 from spec.version import no_clause
 
-# Of arrays, that some kind is taken in; the first that is met is what all are taken in.
-LAYOUTS = tuple(dict.fromkeys(layout for kind in KINDS.values() for layout in kind.targets.layouts))
-
-COMPILING = 4.0  # times the patience for a call that may compile: that alone can take half a minute
-MULTIPLES = {"lengths": "sequence lengths", "widths": "head sizes"}  # may be declared multiples
-DIALECTS = tuple(dict.fromkeys(x for kind in KINDS.values() for x in kind.targets.spellings))
-# What says how a target is called.
-HOW = ("kind", "backend", "description", "layout", "api", *MULTIPLES, "device", "compiled")
-ISOLATIONS = (PROCESS, FORK, NONE)
-LISTED = ("dtypes", "clauses", "promises")  # words; their options have names without an s
-LIMITS = ("budget", "call_timeout", "diagnosis_timeout")  # seconds
-STOPS = ("fail_fast", "isolate")  # when a run stops, and whether it goes on after crashes
+USUAL = "bhld"  # of the orders of axes
+MULTIPLES = ("lengths", "widths")  # of which a target may take multiples alone
+SEVERAL = ("tuple[str, ...]", "Mapping[str, str]")  # types of fields that take several values
+LISTED = ("dtypes", "clauses", "promises")
 
 
 @dataclass(frozen=True)
 class Request:
     """All options of a certification; the same request gives the same verdicts.
 
-    target: as a person names it. kind: the kind of target, if it cannot be detected.
-    description: how the target is built and called, if not in the usual way: a file, or the name
-    of a description that comes with this package.
-    api: the library whose argument names it uses. lengths, widths: use only multiples of these.
-    compiled: how the target is compiled (`spec.backends.compiling`), if it is.
+    `offered` says of most fields what they are. target: as a person names it.
     specification: `module:name` of the clauses by number.
-    deviations: number of a clause -> why it is known to fail. promises: of bits, declared.
-    call_timeout, diagnosis_timeout: seconds that override `patience` and `diagnosis` of the
-    profile. replays: test only these problems, by clause and dtype (`judging.replaying`).
-    isolation: one of `ISOLATIONS`; by default as `spec.boundary.choosing` says.
     secret: whether the judge draws the seed; nonce: a part of its commitment (`judging.edition`).
-    The other fields are the options of the command line.
+    replays: test only these problems, by clause and dtype (`judging.replaying`).
+    call_timeout, diagnosis_timeout override `patience` and `diagnosis` of the profile.
+    isolation is by default as `spec.boundary.choosing` says.
     """
 
     target: str = ""
     kind: str | None = None
     backend: str | None = None
-    layout: str = "bhld"
+    layout: str = USUAL
     api: str | None = None
     lengths: int = 1
     widths: int = 1
@@ -122,20 +110,37 @@ class Request:
 
     def command(self) -> str:
         """The command line that repeats it, with every option that a verdict may depend on."""
-        asked = self.asked
-        words = [f"{COMMAND} certify", self.target and shlex.quote(self.target)]
-        words += [f"--{name} {shlex.quote(str(asked[name]))}" for name in HOW if name in asked]
-        for name in LISTED:
-            if listed := getattr(self, name):
-                words.append(f"--{name[:-1]} {','.join(listed)}")
-        words += [f"--where {shlex.quote(self.where)}"] * bool(self.where)
-        words += [f'--convention "{name}={value}"' for name, value in self.conventions.items()]
-        declared = {n: " ".join(reason.split()) for n, reason in self.deviations.items()}
-        words += [f"--deviation {shlex.quote(f'{n}={x}')}" for n, x in declared.items()]
-        words += [f"--isolation {self.isolation}"] * ("isolation" in asked)
-        words.append(f"--profile {self.profile} --seed {self.seed}")
-        words += [f"--{n.replace('_', '-')} {asked[n]:g}" for n in LIMITS if n in asked]
-        return " ".join([*words, *(f"--{n.replace('_', '-')}" for n in STOPS if n in asked)])
+        words = [f"{COMMAND} certify", *([shlex.quote(self.target)] if self.target else [])]
+        given = {"profile": self.profile, "seed": self.seed, **self.asked}
+        for name, option in OPTIONS.items():
+            if name in given and option.repeated:
+                words += _as_words(name, given[name])
+        return " ".join(words)
+
+
+def option_of(name: str) -> str:
+    """The option for a field of a request: one value of several, where it has several."""
+    return f"--{(name[:-1] if form_of(name) in SEVERAL else name).replace('_', '-')}"
+
+
+@cache
+def form_of(name: str) -> str:
+    """The type of a field of a request, as it is written, without None."""
+    return str(Request.__dataclass_fields__[name].type).removesuffix(" | None")
+
+
+def _as_words(name: str, value: Any) -> list[str]:
+    """The words of a command line for an option and its value."""
+    word = option_of(name)
+    if isinstance(value, Mapping):
+        each = (f"{x}={' '.join(str(y).split())}" for x, y in value.items())
+        return [f"{word} {shlex.quote(x)}" for x in each]
+    if value is True:
+        return [word]
+    if isinstance(value, tuple):
+        return [f"{word} {','.join(value)}"]
+    said = f"{value:g}" if isinstance(value, float) else str(value)
+    return [f"{word} {shlex.quote(said)}"]
 
 
 def check_conventions(record: Subject, declared: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ def test_certified_is_exit_code_0():
     done = certify("right", "--clause", "A,V")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("right: certified (quick)\n")
-    assert "tests.targets:right --dtype float32 --clause A,V" in done.stdout
+    assert "--dtype float32 --profile quick --seed 0 --clause A,V" in done.stdout
     assert all("float32" in line for line in done.stderr.splitlines())  # how far it is
 
 

@@ -14,7 +14,8 @@ from spec.backends import Unsuitable, library
 from spec.backends.compiled import not_compiled, programs
 from spec.certification.isolation.crew import Crew
 from spec.certification.judging.witness import Witness
-from spec.certification.settings import COMPILING, Request
+from spec.certification.offered import COMPILING
+from spec.certification.settings import Request
 from spec.certification.target.loading import load
 from spec.comparison import equal
 from spec.kinds import KINDS

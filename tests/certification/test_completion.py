@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from spec.certification.choices import CHOICES
 from spec.certification.completion import FILES, FOLDERS
+from spec.certification.offered import OPTIONS
 from tests.certification import here
 
 ASK = """
@@ -43,7 +43,7 @@ def offered(script, words, cwd):
         ("certify mine.py:attend --profile q", ["quick"]),
         ("certify --kind mer", ["merging"]),
         ("certify --junit ou", ["out.xml"]),
-        ("certify --dtype ''", [*CHOICES["dtypes"][1]]),
+        ("certify --dtype ''", [*OPTIONS["dtypes"].values]),
         ("certify --convention causal=", ["causal=top-left", "causal=bottom-right"]),
         ("certify mi", ["mine.py"]),
         ("certify --clause perm", ["permutations"]),

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from spec.certification.explaining.plain import plain
-from spec.certification.settings import HOW, Request
+from spec.certification.offered import HOW, in_group
+from spec.certification.settings import Request
 from spec.certification.starting import NAME
 from spec.clause import Clause
 from spec.kinds import kind_of
@@ -70,7 +71,7 @@ def script(
 def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, again: Again) -> str:
     """A script that runs the clause itself."""
     asked = request.asked
-    words = [name for name in (*HOW, "conventions", "specification") if name in asked]
+    words = [name for name in (*in_group(HOW), "conventions", "specification") if name in asked]
     options = [f"{name}={_anywhere(asked[name])!r}" for name in words]
     first = [] if again.before is None else source(again.before, variable="before")
     often = again.times > 1

@@ -21,8 +21,8 @@ from spec.written import literal
 MOST = 300  # numbers of an answer that are changed one by one
 FEW = 4  # terms that a reader adds up
 GRAIN = 2.0**20  # constants are multiples of its inverse: those of laws are
-TINY = 2.0**-30  # of all that is added up, what rounding leaves
-SMALL = 0.125  # of the bound, what a cast of the result leaves
+TINY = 2.0**-30  # of all that is added up, left by rounding
+SMALL = 0.125  # of the bound, left by a cast of the result
 
 Seen = tuple[Array, Array, Array]  # what is got, wanted and allowed at one place
 Asked = Callable[[Array], tuple[Array, Seen] | None]
@@ -49,7 +49,7 @@ class Sum(NamedTuple):
         return float(np.abs(self.constants * x**self.power).sum() + abs(self.rest))
 
     def rounding(self, x: Array) -> float:
-        """What rounding may leave of the difference from the compared value."""
+        """The difference from the compared value that rounding may leave."""
         return max(TINY * self.size(x), SMALL * float(self.within))
 
     @property

@@ -12,7 +12,8 @@ from spec.certification.isolation.copying import Process, Stock
 from spec.certification.isolation.guard import Crash
 from spec.certification.judging.judging import PARTS, differentiates
 from spec.certification.judging.plan import Item
-from spec.certification.settings import COMPILING, Request
+from spec.certification.offered import COMPILING
+from spec.certification.settings import Request
 from spec.certification.starting import Place
 from spec.clause import Clause
 from spec.notation import Grade
