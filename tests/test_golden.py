@@ -137,3 +137,12 @@ def test_a_judge_that_dies_is_a_line_and_ends_nothing() -> None:
     assert done.returncode == 1, done.stderr
     assert done.stdout.count("  its judge died, exit code 5\n") == COUNT
     assert done.stdout.endswith(f"{COUNT} judged, {COUNT} not as recorded\n")
+
+
+def test_the_parts_are_all_targets_and_each_is_in_one() -> None:
+    names = [*golden.by_name()]
+    parts = [names[golden.part(f"{i}/4")] for i in range(1, 5)]
+    assert sorted(x for each in parts for x in each) == sorted(names)
+    for word in ("0/4", "5/4", "1/0", "1"):
+        with pytest.raises(ValueError, match=r"^$|unpack|\d/\d"):
+            golden.part(word)

@@ -2,6 +2,7 @@
 
     python -m tests.golden                   judge all, and print the lines that are not as recorded
     python -m tests.golden --few             the fixed part; the quick tests judge some of it
+    python -m tests.golden --part 2/4        a quarter of all, for four machines beside each other
     python -m tests.golden attention/ torch  those whose names begin so
     python -m tests.golden --record          write what was found to `certificates.txt`
     python -m tests.golden --show NAME       all that the two hashes of a line are made of, as JSON

@@ -87,6 +87,14 @@ def chosen(beginnings: Sequence[str], few: bool) -> list[str]:
     ]
 
 
+def part(word: str) -> slice:
+    """The part of all names that a word such as 2/4 stands for. Raises ValueError."""
+    number, of = map(int, word.split("/"))
+    if not 0 < number <= of:
+        raise ValueError(word)
+    return slice(number - 1, None, of)
+
+
 def compared(names: Sequence[str], jobs: int) -> dict[str, str]:
     """The lines that are not as recorded. Each is printed below that which is."""
     known, new = recorded(FILE.read_text(encoding="utf-8")), dict[str, str]()
@@ -113,12 +121,14 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="write what was found")
     parser.add_argument("--show", action="store_true", help="print what the hashes are made of")
     parser.add_argument("--moved", metavar="REF", help="the names of lines that REF had otherwise")
-    parser.add_argument("--jobs", type=int, default=2)
+    share = "such as 2/4: every fourth, from the second"
+    parser.add_argument("--part", type=part, default=slice(None), metavar="I/N", help=share)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
     if asked.moved:
         print(*moved(asked.moved), sep="\n")
         return 0
-    names = chosen(asked.names, asked.few)
+    names = chosen(asked.names, asked.few)[asked.part]
     absent = [name for name in names if not by_name()[name].there]
     for name in absent:
         needed = f"{by_name()[name].needs} {by_name()[name].release}".rstrip()
