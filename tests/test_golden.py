@@ -144,5 +144,5 @@ def test_the_parts_are_all_targets_and_each_is_in_one() -> None:
     parts = [names[golden.part(f"{i}/4")] for i in range(1, 5)]
     assert sorted(x for each in parts for x in each) == sorted(names)
     for word in ("0/4", "5/4", "1/0", "1"):
-        with pytest.raises(ValueError, match=r"^$|unpack|\d/\d"):
+        with pytest.raises(ValueError, match=r"/|unpack"):
             golden.part(word)
