@@ -45,7 +45,8 @@ def test_a_test_with_quick_values_is_run_with_some() -> None:
         for file, tree in trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef)
-        and any("mark.quick(" in ast.unparse(x) for x in node.decorator_list)
+        for marks in [[ast.unparse(x) for x in node.decorator_list]]
+        if any("mark.quick(" in x for x in marks) and "pytest.mark.slow" not in marks
     }
     words = ("-m", "pytest", "--collect-only", "-q", *map(str, marked))
     done = subprocess.run(

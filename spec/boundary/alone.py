@@ -28,7 +28,6 @@ from spec.runner.serve import LONGEST
 
 NAMES = ("main.py", "run.py", "script.py", "example.py", "train.py", "test.py", "demo.py")
 ENDED = {"type": "Ended", "line": "it ends its process", "kind": "", "missing": None}
-COMPILED = ":"  # begins the part of a path that says how a function is compiled
 NO, OK = {"no", "changed"}, {"ok", "changed", "shared", "again"}
 FACTS = {"dtype", "shape", "device", "grad", "size"}
 USUAL: Mapping[str, Any] = {

@@ -13,7 +13,7 @@ from spec.boundary.connection import Connection
 from spec.boundary.described import TOLD, formats, libraries, named, signature
 from spec.boundary.home import Home
 from spec.boundary.languages import file_of
-from spec.boundary.messages import LARGEST, Interfered, fields, plain, several, text, whole
+from spec.boundary.messages import LARGEST, Interfered, fields, number_of, several, text, whole
 from spec.boundary.placed import Answer, Beyond, Leaf, Placed, Tape
 from spec.boundary.remote import remote, value
 
@@ -68,12 +68,7 @@ def attribute(home: Home, owner: Callable[[], int], name: str, again: bool) -> A
     def got() -> Any:
         return home.ask("get", of=owner(), name=name)
 
-    def numbered() -> int:
-        told = got()
-        held = plain(told, lambda _, what: what) if isinstance(told, dict) else None
-        return whole(fields(held, {"id", "type", "kind"})["id"], -LARGEST, -1)
-
-    return home.read(got(), again=numbered if again else None)
+    return home.read(got(), again=(lambda: number_of(got())) if again else None)
 
 
 class Far(Thing, Elsewhere):

@@ -12,7 +12,7 @@ from typing import Any
 
 from spec.backends.library import WARNINGS
 from spec.boundary import importing
-from spec.boundary.alone import COMPILED, Alone
+from spec.boundary.alone import Alone
 from spec.boundary.connection import Connection
 from spec.boundary.counts import Counts
 from spec.boundary.messages import (
@@ -132,14 +132,6 @@ class Home:
     def ways(self) -> list[str]:
         """The ways in which its library compiles."""
         return [text(x) for x in several(self.ask("ways"), 0)]
-
-    def compiled(self, program: Any, way: str) -> Any:
-        """A function or a class of a runner as its library's compiler runs it."""
-        found = self.read(self.ask("compile", of=program._number, way=way))
-        path = getattr(program, "path", None)
-        if path is not None and self.chosen is not None and self.chosen[0] == "torch":
-            found.path = (*path, f"{COMPILED}{way}")
-        return found
 
     def loaded(self) -> Mapping[str, Any]:
         """The libraries, packages and files that are loaded there, calls of a library, the GPU."""

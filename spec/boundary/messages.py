@@ -104,6 +104,12 @@ def truth(x: Any) -> bool:
     return x
 
 
+def number_of(answer: Any) -> int:
+    """The number of the object that an answer is. Raises Interfered."""
+    held = plain(answer, lambda _, what: what) if isinstance(answer, dict) else None
+    return whole(fields(held, {"id", "type", "kind"})["id"], -LARGEST, -1)
+
+
 def fields(x: Any, names: set[str]) -> Mapping[str, Any]:
     """A mapping with these names, and no others. Raises Interfered."""
     if not isinstance(x, dict) or x.keys() != names:

@@ -10,10 +10,12 @@ import numpy as np
 
 from spec.backends.library import Library
 from spec.backends.memory import Laid
-from spec.boundary.messages import numbered, truth
+from spec.boundary.messages import number_of, numbered, truth
 from spec.boundary.placed import Answer, Leaf, Placed, Taken, Tape, encoded
 from spec.notation import DTYPES
 from spec.runner.memory import FLOATS
+
+COMPILED = ":"  # begins the part of a path that says how a function is compiled
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,23 @@ def remote(target: Any, name: str, device: str) -> Library:
         copied=lambda x: x.now(),
         same=lambda x, before: x.now().tobytes() == before.tobytes(),
         overlap=lambda x, y: overlap(target, x, y),
-        compilers={way: partial(target.compiled, way=way) for way in target.ways},
+        compilers={way: partial(compiled, target, way=way) for way in target.ways},
         chance=Chance(target),
     )
+
+
+def compiled(target: Any, program: Any, way: str) -> Any:
+    """A function or a class of a runner as its library's compiler runs it."""
+
+    def made() -> Any:
+        return target.ask("compile", of=program._number, way=way)
+
+    found = target.read(made(), again=lambda: number_of(made()))
+    target.connection().pinned += 1  # another runner would compile every program again
+    path = getattr(program, "path", None)
+    if path is not None and target.chosen[0] == "torch":
+        found.path = (*path, f"{COMPILED}{way}")
+    return found
 
 
 class Chance:

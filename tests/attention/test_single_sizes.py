@@ -55,7 +55,7 @@ def test_a_fault_at_a_single_size_is_refused(fault: Fault) -> None:
     ("name", "sentence"),
     [
         deep("loses_a_key_at_one_length", "where M = 37, the output is wrong"),
-        ("mixes_up_heads_if_there_are_five", "where H = 5, the output is wrong"),
+        ("mixes_up_heads_if_there_are_five", "where G = 5, the output is wrong"),
     ],
 )
 def test_a_single_size_is_told(name: str, sentence: str) -> None:

@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from spec.backends.compiled import none, not_compiled, programs
+from spec.backends.compiling import compiled
+from spec.backends.memory import Laid
 from spec.boundary.found import far
 from spec.boundary.messages import FarError
 from tests.boundary.living import arrays_of, ended
@@ -99,3 +102,22 @@ def test_the_programs_of_a_runner_that_was_replaced_still_count(target: Any) -> 
         compiles(*arrays)
         home.end()
         assert (none(), programs(), not_compiled()) == (False, made, ("too many shapes",))
+
+
+@pytest.mark.torch
+def test_what_is_compiled_is_compiled_again_in_the_next_runner() -> None:
+    """Causes and scripts are sought in new runners, of what an earlier one has compiled."""
+    written = far("tests.targets.compiled_torch:leaves_out_the_scale")
+    home = written._home
+    try:
+        library = written.library("torch", "cpu")
+        numbers = np.arange(4.0, dtype=np.float32)
+        arrays = [library.put(Laid(numbers, (1, 1, 2, 2)), "float32")[1] for _ in range(3)]
+        wrong = compiled(written, library, "static")
+        right = written(*arrays).numbers()
+        first = wrong(*arrays).numbers()
+        home.fresh()
+        assert (wrong(*arrays).numbers() == first).all()
+        assert (first != right).all()
+    finally:
+        ended(home)

@@ -27,7 +27,7 @@ def of_numbers(query: Any, key: Any, value: Any, attn_mask: Any = None) -> Any:
     ("target", "mask"), [(of_booleans, "additive mask"), (of_numbers, "boolean mask")]
 )
 def test_masks_of_one_kind_are_to_be_declared(target: Any, mask: str) -> None:
-    few: dict[str, Any] = {"profile": "quick", "dtypes": ("float64",), "clauses": "A1"}
+    few: dict[str, Any] = {"profile": "quick", "dtypes": ("float64",), "clauses": "A1,M1"}
     certificate = certify(target, backend="numpy", **few)
     (cause,) = certificate.causes
     assert f"an {mask}" in cause.features or f"a {mask}" in cause.features

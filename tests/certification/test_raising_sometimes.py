@@ -104,7 +104,7 @@ def test_what_has_no_name_has_no_script() -> None:
 def test_it_is_named_by_workers_too(tmp_path: Any) -> None:
     (tmp_path / "raises_sometimes.py").write_text(TARGET)
     words = ("--profile", "quick", "--dtype", "float64", "--clause", "A1,S1,C1,X1")
-    done = run("certify", "mine.py:attend", *words, cwd=tmp_path)
+    done = run("certify", "raises_sometimes.py:attend", *words, cwd=tmp_path)
     assert " problems, with causal and N > M: ValueError: " in done.stdout, done.stderr
 
 
