@@ -98,7 +98,7 @@ def test_pytest_judges_what_is_compiled_where_that_is_asked_or_written(written, 
 
 
 WRONG = "leaves_out_the_scale"
-CALL = f"torch.compile({WRONG}, dynamic=False)(q, k, v)"
+CALL = f"torch.compile({WRONG}, dynamic=False)(query, key, value)"
 
 
 @pytest.mark.slow

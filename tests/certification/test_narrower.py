@@ -49,7 +49,7 @@ def test_what_a_narrower_word_implies_is_not_said() -> None:
 
 @pytest.mark.slow
 def test_of_few_problems_more_than_usual_may_be_wrong_by_chance() -> None:
-    assert {"ALiBi slopes", "several scores"} <= said("has_slopes_of_its_own", "ALiBi slopes")
+    assert {"ALiBi slopes"} < said("has_slopes_of_its_own", "ALiBi slopes")
 
 
 @pytest.mark.slow

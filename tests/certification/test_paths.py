@@ -75,7 +75,7 @@ def test_the_script_of_an_output_in_training_records_gradients(tmp_path):
     options = {"dtypes": ("float32",), "profile": "quick", "clauses": ("A10",), "fail_fast": True}
     (verdict,) = certify("tests.targets.two_paths:shifted_in_training", **options).failures
     script = verdict.counterexample.script
-    assert "x.requires_grad_()" in script
+    assert "leaf.requires_grad_()" in script
     assert "spec" not in script.split('"""', 2)[2]
     (tmp_path / "repeat.py").write_text(script)
     assert shell.run(program=(str(tmp_path / "repeat.py"),)).returncode == 1
