@@ -59,7 +59,7 @@ def test_causes_are_errors_where_the_target_is_defined(repository):
     assert (word, where["file"], where["line"]) == ("error", "sub/plain.py", "4")
     assert where["title"] == "plain.py%3Aattend%3A fails A1 [float32]"
     first, *_, example = message.split("%0A")
-    assert re.fullmatch(r"the output is wrong in \d+ of \d+ problems", first)
+    assert re.fullmatch(r"the output is wrong in \d+ of \d+ problems with M > 1", first)
     assert example.startswith("at (")
     assert last[0] == "notice"
     assert last[1]["title"] == "plain.py%3Aattend%3A not certified%2C for 1 cause"
