@@ -107,7 +107,9 @@ def test_what_is_right_is_certified_in_the_same_words(target, kind, clauses, fol
     [("wrong.py:attend", "A1", "causal"), ("wrong.py:late", "A1", "dtype")],
 )
 def test_what_is_wrong_has_the_same_causes(target, clauses, cause, folder):
-    code, found = same(folder, target, "--clause", clauses)
+    """But for a script in which a result is cast: that of a runner names what it compares."""
+    cast = {"script"} if cause == "dtype" else ()
+    code, found = same(folder, target, "--clause", clauses, but=cast)
     assert code == 1
     assert cause in " ".join(one["sentence"] for one in found["causes"])
     assert found["causes"]

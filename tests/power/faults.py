@@ -72,6 +72,8 @@ def mixes(axis: int) -> Step:
 
 def coarse(x: Tensor, s: float) -> Tensor:
     """Each number is rounded by up to s of itself; s = 2^-9 is the rounding to bfloat16."""
+    if s == 0.0:
+        return x
     size = x.detach().abs().clamp_min(2.0**-100)
     unit = 2 * s * 2.0 ** size.log2().floor()
     return x + (unit * (x.detach() / unit).round() - x.detach())
