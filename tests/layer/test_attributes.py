@@ -17,6 +17,7 @@ from tests.shell import NO_CAUSES, run
 
 GUIDE = (Path(__file__).parent.parent.parent / "docs" / "layer.md").read_text(encoding="utf-8")
 FEW = {"profile": "quick", "dtypes": ["float32"], "fail_fast": True}
+FEWER = ("--profile", "quick", "--dtype", "float32", "--clause", "L1")
 RIGHT = dict.fromkeys("qkv", "(H, in, D)")
 
 
@@ -91,6 +92,20 @@ def written(folder: Path) -> list[str]:
         (folder / name).write_text(text)
     (command,) = re.findall(r"```\nattention-spec (.*)\n```", start)
     return shlex.split(command)
+
+
+def test_a_class_may_have_forward_alone_and_its_mask_is_recognised_beside_a_fault(
+    tmp_path: Path,
+) -> None:
+    """Heads that are merged wrongly mix tokens, but with a masked key fewer of them."""
+    words = written(tmp_path)
+    text = (tmp_path / "mine.py").read_text().replace("__call__", "forward")
+    (tmp_path / "mine.py").write_text(text.replace("y.swapaxes(1, 2).reshape", "y.reshape"))
+    done = run(*words[:2], "--isolation", "process", cwd=tmp_path)
+    assert done.stderr.splitlines()[-1] == '    mask = "seen (N, M)"  # True may attend'
+    (tmp_path / "mine.py").write_text(text)
+    done = run(*words, *FEWER, "--isolation", "process", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ from spec.written import classes, found_from, source
 
 GOES = "# Its result changes from call to call, so the clause is run until it fails."
 NEVER = "# No single call was found that shows this, so the clause itself is run."
+TOLD = "# The description has the parameters and the call, so the clause itself is run."
 AFTER = "# An earlier call changes the result, so the clause is run on both calls, in order."
 
 
@@ -82,7 +83,7 @@ def _by_clause(clause: Clause, raw: Subject, request: Request, problem: Any, aga
     arguments = ", ".join([repr(clause.number), target, "problem", *named, *options])
     found = dict.fromkeys([*found_from(NAME), *([] if is_file else found_from(place))])
     lines = [
-        GOES if often else AFTER if first else NEVER,
+        GOES if often else AFTER if first else TOLD if request.description else NEVER,
         *found,
         "import numpy as np",
         f"from {NAME}.certification import rerun",

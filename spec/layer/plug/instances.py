@@ -29,7 +29,9 @@ def is_layer(found: Any) -> bool:
 
 def sizes_of(found: Any) -> dict[str, int]:
     """The width and the number of heads of an object, by attribute; empty for anything else."""
-    if inspect.isclass(found) or inspect.isroutine(found) or not callable(found):
+    if inspect.isclass(found) or inspect.isroutine(found):
+        return {}
+    if not callable(found) and not hasattr(found, "forward"):
         return {}
     first = [next((n for n in names if _number(found, n)), "") for names in (WIDTH, HEADS)]
     if not all(first):
@@ -67,6 +69,11 @@ def call_of(build: Any) -> Any:
     if isinstance(build, Elsewhere):
         return build.call
     return inspect.getattr_static(build, "__call__", None)
+
+
+def called(layer: Any) -> Any:
+    """What a call of a layer is: its `forward`, in a class that is written without `__call__`."""
+    return layer if callable(layer) else layer.forward
 
 
 def copied(found: Any, problem: LayerProblem) -> Any:

@@ -28,7 +28,7 @@ from spec.layer.plug.arrays import LayerArrays
 from spec.layer.plug.described import Description
 from spec.layer.plug.elsewhere import Layers
 from spec.layer.plug.guessing import instead
-from spec.layer.plug.instances import answered, call_of, copied
+from spec.layer.plug.instances import answered, call_of, called, copied
 from spec.layer.plug.kin import built
 from spec.layer.plug.options import asking, flags, forms, kinds, making, masks, shapes
 from spec.layer.state import mismatch, state_of
@@ -223,7 +223,7 @@ class WrappedLayer:
         masked = partial(shapes, problem, self.masks(problem), options)
         with refusing(masked), self.of_layers.mode(differentiated or problem.training):
             self.of_layers.train(layer, problem.training)
-            result = layer(*arrays[: self.told.inputs], **options)
+            result = called(layer)(*arrays[: self.told.inputs], **options)
         if not isinstance(result, tuple):
             return result, None
         if not self.told.of_torch and result and "need_weights" not in self.takes:

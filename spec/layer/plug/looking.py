@@ -28,18 +28,24 @@ def looks_back(wrapped: Any, problem: LayerProblem) -> bool | None:
 def meaning(wrapped: Any, problem: LayerProblem, name: str) -> str:
     """The form of a mask under which a key that it hides does not change an output; "" for none.
 
+    In a layer that mixes tokens in another place, as one that merges its heads wrongly does, each
+    may change some: then the form under which the fewest outputs change, if it hides anything.
     name: the parameter of the call.
     """
-    plain = _plain(problem)
+    plain, found = _plain(problem), dict[str, int]()
     first = np.arange(plain.N) == 0
     rows, keys = first & ~first[:, None], np.broadcast_to(first, (plain.B, plain.N))
     for text in FORMS:
         told = replace(wrapped.told, masks={name: Form.of(text)})
         hides = {"mask": rows} if "N" in told.masks[name].axes else {"padding": keys}
         changes = _changes(replace(wrapped, told=told), plain.but(**hides), 0)
-        if changes is not None and not changes[1:].any():
+        if changes is not None:
+            found[text] = int(changes[1:].sum())
+        if found.get(text) == 0:
             return text
-    return ""
+    every, fewest = _changes(wrapped, plain, 0), min(found, key=lambda x: found[x], default="")
+    hides_some = every is not None and found and found[fewest] < every[1:].sum()
+    return fewest if hides_some else ""
 
 
 def _plain(problem: LayerProblem) -> LayerProblem:
@@ -48,11 +54,16 @@ def _plain(problem: LayerProblem) -> LayerProblem:
 
 
 def _changes(wrapped: Any, problem: LayerProblem, token: int) -> Array | None:
-    """Which outputs are others if a token is; None if the layer does not answer.   (N)"""
+    """Which outputs are others if a token is; None if the layer does not answer, or NaN.   (N)
+
+    No query of these problems is fully masked, unless a mask is understood the wrong way round.
+    """
     query = problem.query.copy()
     query[:, token] += 1
     try:
         one, other = (wrapped.forward(x) for x in (problem, problem.but(query=query)))
     except Exception:  # it was a guess
+        return None
+    if np.isnan(one).any():
         return None
     return np.asarray(~np.isclose(one, other, equal_nan=True).all(axis=(0, 2)))
