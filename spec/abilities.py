@@ -30,6 +30,11 @@ def nothing(*_: Any) -> Mapping[Any, Any]:
     return {}
 
 
+def none(_: Any) -> tuple[()]:
+    """No options: a domain of this kind has all, or says in its clauses which."""
+    return ()
+
+
 def unknown(*_: Any) -> None:
     """None: there is no count, no program and no script."""
 
@@ -207,7 +212,8 @@ class Reports:
     clauses that count them. largest: the sizes of a problem, of which a certificate names the
     largest. calls: the lines of a script that shows a failure, where the engine
     (`explaining.plain`) needs help to write it. hints: what to do about a cause, by the condition
-    of which it consists. pictures: what a page shows of a problem apart from its arrays.
+    of which it consists. pictures: what a page shows of a problem apart from its arrays. excluded:
+    the options that no problem of a domain has, in words.
     """
 
     coverage: Callable[[Clause, Any, Any], Counted | None] = unknown
@@ -215,3 +221,4 @@ class Reports:
     calls: Callable[[Clause, Any, Mapping[str, str], Any], list[str] | None] = unknown
     hints: Mapping[str, str] = field(default_factory=dict)
     pictures: Pictures = no_pictures
+    excluded: Callable[[Any], tuple[str, ...]] = none

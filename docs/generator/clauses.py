@@ -32,6 +32,7 @@ from docs.generator.writing import (
     table,
 )
 from docs.generator.writing import facts as told
+from spec.certification.judging.binding import without
 from spec.clause import Clause, Evidence
 from spec.kinds import kind_of
 
@@ -95,6 +96,7 @@ def _summary(clause: Clause, here: str) -> str:
         ("Section", link(here, section_path(clause.section), prose(section))),
         ("Applies to", link(here, about_path(clause.about), prose(kind.noun))),
         ("Needs", prose(needs)),
+        *[("Without", prose(without(clause)))] * bool(without(clause)),
         ("Force", FORCES[clause.force].format(clause.promise)),
         ("Evidence", grade(clause)),
         ("Version", prose(clause.span or f"since {clause.since}")),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from spec.abilities import WORDS, Causes, Conventions, Counted, Functions, Reports, Targets, Trials
 from spec.attention import rounding
+from spec.attention.excluded import excluded
 from spec.attention.explaining.likeness import arithmetics, at_once, looks_like
 from spec.attention.explaining.pictures import pictures
 from spec.attention.features import VOCABULARY
@@ -179,5 +180,7 @@ KIND = Kind(
     trials=TRIALS,
     conventions=CONVENTIONS,
     causes=CAUSES,
-    reports=Reports(coverage=coverage, largest=largest, hints=HINTS, pictures=pictures),
+    reports=Reports(
+        coverage=coverage, largest=largest, hints=HINTS, pictures=pictures, excluded=excluded
+    ),
 )

@@ -60,7 +60,7 @@ def very_large_softcap_changes_nothing(attention: Implementation, problem: Probl
 
     The difference of cap(t) and t is about |t|^3 / (3 c^2). A tanh that is computed as
     1 - 2 / (exp(2 t / c) + 1) has an absolute error of about u, the unit roundoff, however small
-    the tanh is. Multiplied by c, that error is as large as the scores.
+    the tanh is. Multiplied by c, that error is far larger than the rounding of a score.
     """
     wide, uncapped = far(problem), far(problem).but(softcap=None)
     apart = np.abs(rounding.reference(wide).o - rounding.reference(uncapped).o)

@@ -116,7 +116,7 @@ def softmax_gradient_subtracts_the_weighted_mean(
     proof=any_number_of_keys.score_gradients_sum_to_zero,
 )
 def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
-    """The derivatives with respect to the scores of one query sum to zero, for any loss.
+    """The derivatives by the scores of one query sum to zero, for any loss of the output.
 
         sum_j ds_j = 0
 

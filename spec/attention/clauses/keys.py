@@ -77,7 +77,7 @@ def shifting_all_keys_leaves_output_unchanged(attention: Implementation, problem
     proof=any_number_of_keys.key_gradients_sum_to_zero,
 )
 def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
-    """The gradients of the keys sum to zero, whatever the loss.
+    """The gradients of the keys sum to zero, for any loss of the output.
 
         sum_j dk_j = 0
 

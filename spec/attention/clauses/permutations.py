@@ -40,7 +40,7 @@ def with_other_sequences(problem: Problem) -> tuple[Problem, Problem]:
     proof=exactly.keys_are_a_set,
 )
 def permuting_keys_leaves_output_unchanged(attention: Implementation, problem: Problem) -> None:
-    """Permuting the keys, together with their values and the mask's columns, changes nothing.
+    """Permuting the keys, with their values and the mask's columns, leaves the output unchanged.
 
         o(q, k_p, v_p) = o(q, k, v)    for a permutation p of the keys
 

@@ -96,7 +96,7 @@ def tokens_at_one_position_attend_to_each_other(
         o(p = r = c; causal, a window, slopes) = o
 
     No key is ahead then, and every distance is zero. Alternative tokens that are tried at once
-    share a position. They attend to the tokens before them, and to themselves.
+    share a position. They attend to the tokens before them, to themselves and to each other.
     """
     p, r = positions_of(problem)
     c = int(r[0, 0])

@@ -231,9 +231,10 @@ def bias_and_sink_gradients_sum_to_zero(attention: Implementation, problem: Prob
 def merged_parts_count_the_sink_once(attention: Implementation, problem: Problem) -> None:
     """When parts of the keys are merged by their log-sum-exp, exactly one part includes the sink.
 
-        o = exp(lse_1 - lse) o_1 + exp(lse_2 - lse) o_2,    exp(lse) = exp(lse_1) + exp(lse_2)
+        exp(lse) = exp(lse_1) + exp(lse_2)    with the sink in the first part alone
 
-    Here o_1, lse_1 and o_2, lse_2 are the results of two parts. A sink in both would count twice.
+    Here lse_1 and lse_2 are those of two parts, by which their outputs are weighted. A sink in both
+    would count twice.
     """
     sunk = near(problem)
     cut = problem.chance().randrange(1, problem.M)

@@ -121,7 +121,7 @@ def key_gradients_sum_to_queries_weighted_by_dlse(
 
         sum_j dk_j = scale sum_i dlse_i q_i    over the queries that are not fully masked
 
-    Adding one vector c to every key changes no output (K2), and changes lse_i by scale <q_i, c>
+    Adding one vector c to every key changes no output (K1), and changes lse_i by scale <q_i, c>
     (K3).
     """
     dk = attention.lse_backward(problem).k

@@ -90,7 +90,7 @@ def window_of_one_key_copies_the_values(attention: Implementation, problem: Prob
 def query_row_equals_attention_over_its_window(attention: Implementation, problem: Problem) -> None:
     """The output of a query equals attention over the keys of its window alone, with no window set.
 
-        o_t = o(q_t; k[t - L : t + R + 1], v[t - L : t + R + 1])
+        o_t = o(q_t; k[b : t + R + 1], v[b : t + R + 1])    b = max(t - L, 0)
 
     A decoder computes one token in this way, with a cache that holds no more than a window.
     """

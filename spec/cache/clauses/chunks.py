@@ -131,7 +131,7 @@ def zero_queries_give_running_mean_of_values(cache: Cache, problem: Problem) -> 
     effort=2,
 )
 def chunk_may_have_fewer_queries_than_keys(cache: Cache, problem: Problem) -> None:
-    """A step may contain only the first queries of its tokens. Their outputs are the same as
+    """A step may have queries for the first of its tokens alone. Their outputs are the same as
     in a full step, and the cache keeps all keys of the step.
 
         o(q[t:s]; cache of x[:t], k[t:u], v[t:u]) = o(x; causal)[t:s]    for s <= u

@@ -53,3 +53,8 @@ def needs(clause: Clause) -> str:
     # The word for gradients is shared by all kinds, and names the inputs of one.
     words = sorted("has gradients" if x == Backward.GRADIENTS else x for x in clause.needs)
     return f"a target that {joined(words)}" if words else "nothing"
+
+
+def without(clause: Clause) -> str:
+    """The options of which a clause says nothing, in words; "" if it is true beside all."""
+    return ", ".join(kind_of(clause.about).reports.excluded(clause.over))

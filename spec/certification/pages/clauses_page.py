@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from spec.certification.judging.binding import needs
+from spec.certification.judging.binding import needs, without
 from spec.certification.ledger.causes import ranges
 from spec.certification.ledger.findings import grouped
 from spec.certification.pages.formulas import formula
@@ -50,6 +50,7 @@ def clauses_page(clauses: Mapping[str, Clause]) -> str:
         version=CURRENT,
         formula=formula,
         needs=needs,
+        without=without,
         kinds=[(about, KINDS[about].noun, found) for about, found in kinds if found],
     )
 

@@ -60,7 +60,7 @@ def alibi_slopes_lie_between_zero_and_one(bias: LinearBias, problem: Problem) ->
 
         1/256 <= m_h < 1,    m_(h+1) < m_h among the first n heads, and among the others
 
-    With a slope of one or more, a query would attend to hardly any key except its own.
+    With a slope of one, a key that is eight positions away has e^-8 of the weight of an equal one.
     """
     m = bias.slopes(problem)
 
