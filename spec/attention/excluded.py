@@ -1,7 +1,7 @@
 """The options that no problem of a domain has.
 
-Without them a clause holds; beside one of them it may not. Adding a vector to every key leaves the
-output unchanged (K1), but not if scores have a soft-cap.
+A clause holds where none of them is used; where one is, it may not. Adding a vector to every key
+leaves the output unchanged (K1), but not if scores have a soft-cap.
 """
 
 from collections.abc import Iterator

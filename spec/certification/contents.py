@@ -32,7 +32,7 @@ the output, dq, dk, dv those by q, k, v. With masks, biases b, causality and pos
     a_ij = exp(s_ij) / sum_j exp(s_ij)    the weights, all zero if no key is visible
     o_i  = sum_j a_ij v_j                 the output;  lse_i = log sum_j exp(s_ij)
 
-[The options](options.md) say what a window, a soft-cap, sinks and slopes add. A clause holds beside
+[The options](options.md) say what a window, a soft-cap, sinks and slopes add. A clause holds with
 all options but those that its page lists under *without*.
 
 *Evidence*: **proved** for any number of keys (by SymPy, with a control that must fail), **proved at

@@ -10,6 +10,19 @@ from spec.layer.plug import layer
 from tests.shell import run
 
 FEW = ("--profile", "quick", "--dtype", "float32")
+OTHER = """
+import numpy as np
+
+class Right:
+    def __init__(self, width, heads):
+        self.W_q = self.W_k = self.W_v = self.W_o = np.eye(width)
+
+    def __call__(self, query, key, value):
+        return query
+
+class Mine(Right):
+    pass
+"""
 
 
 @pytest.mark.torch
@@ -60,3 +73,19 @@ def test_a_description_is_for_layers_alone() -> None:
     names = {"w": "W_q W_k W_v"}
     with pytest.raises(Unsuitable, match="only layers of torch are completed"):
         layer(type("Made", (), {"__call__": len}), names=names, backend="numpy")
+
+
+@pytest.mark.parametrize("isolation", ["process", "none"])
+def test_a_description_that_makes_another_layer_is_refused(isolation: str, tmp_path: Path) -> None:
+    """Else the class that it makes would be certified under the name of the target."""
+    (tmp_path / "mine.py").write_text(OTHER)
+    (tmp_path / "mine.toml").write_text(
+        'make = "Right(A, H)"\n[names]\n' + "".join(f'W_{x} = "W_{x}"\n' for x in "qkvo")
+    )
+    words = ("mine.py:Mine", "--description", "mine.toml", *FEW, "--isolation", isolation)
+    done = run("certify", *words, cwd=tmp_path)
+    said = "make of the description builds Right, not Mine: copy the description, and let its make"
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"error: Mine cannot be tested as a layer: {said} build Mine\n"), (
+        done.stderr
+    )

@@ -56,5 +56,5 @@ def needs(clause: Clause) -> str:
 
 
 def without(clause: Clause) -> str:
-    """The options of which a clause says nothing, in words; "" if it is true beside all."""
+    """The options of which a clause says nothing, in words; "" if it is true with all."""
     return ", ".join(kind_of(clause.about).reports.excluded(clause.over))

@@ -41,6 +41,7 @@ def advised(complaint: str, found: Any, origin: str, request: Request, suited: b
     home = _home(found)
     if request.description:
         told = _misused(request.description, found, origin)
+        complaint, told = (f"{complaint}; {told}", "") if told else (complaint, "")
     else:
         told = _shipped(origin, home) or _adapted(origin) or _adapted(home)
         if not told and suited and INDENT not in complaint:  # no lines are proposed

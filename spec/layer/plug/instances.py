@@ -10,6 +10,7 @@ from copy import deepcopy
 from typing import Any
 
 from spec.backends.library import Elsewhere, Unsuitable
+from spec.backends.results import WrongArray
 from spec.boundary.far import asked, home_of
 from spec.layer.axes import parts_of
 from spec.layer.notation import LayerProblem
@@ -19,6 +20,7 @@ from spec.subject import Refused
 
 WIDTH = ("embed_dim", "d_model", "n_embd", "hidden_size", "embed_size", "dim", "width")
 HEADS = ("num_heads", "n_heads", "n_head", "nhead", "heads", "num_attention_heads")
+ANOTHER = "make of the description"
 OF_CLASSES = {Capability.WIDTHS, Capability.GROUPS}  # settled where it is built
 
 
@@ -72,8 +74,19 @@ def call_of(build: Any) -> Any:
 
 
 def called(layer: Any) -> Any:
-    """What a call of a layer is: its `forward`, in a class that is written without `__call__`."""
+    """The function that calls a layer: its `forward`, if its class has no `__call__`."""
     return layer if callable(layer) else layer.forward
+
+
+def checked(layer: Any, build: Any) -> Any:
+    """The layer that a description makes. Raises WrongArray: it is of another class."""
+    if not isinstance(build, type) or not callable(layer):
+        return layer
+    made, wanted = class_of(layer).__name__, build.__name__
+    if made != wanted and (isinstance(build, Elsewhere) or not isinstance(layer, build)):
+        how = f"copy the description, and let its make build {wanted}"
+        raise WrongArray(f"{ANOTHER} builds {made}, not {wanted}: {how}")
+    return layer
 
 
 def copied(found: Any, problem: LayerProblem) -> Any:

@@ -28,7 +28,7 @@ from spec.layer.plug.arrays import LayerArrays
 from spec.layer.plug.described import Description
 from spec.layer.plug.elsewhere import Layers
 from spec.layer.plug.guessing import instead
-from spec.layer.plug.instances import answered, call_of, called, copied
+from spec.layer.plug.instances import answered, call_of, called, checked, copied
 from spec.layer.plug.kin import built
 from spec.layer.plug.options import asking, flags, forms, kinds, making, masks, shapes
 from spec.layer.state import mismatch, state_of
@@ -190,7 +190,7 @@ class WrappedLayer:
         if self.instance is not None:
             layer = copied(self.instance, problem)
         elif self.told.make:
-            layer = self.told.made(problem)
+            layer = checked(self.told.made(problem), self.build)
         else:
             layer = built(self, problem)
         if self.told.complete:
