@@ -20,7 +20,8 @@ ROOT = Path(__file__).parent.parent
 LEDGER = ROOT / "implementations" / "ledger"
 HERE = ("implementations", "oracles")  # whose programs are not installed
 OURS = "spec"
-BEFORE, AFTER = "certify ", " --profile "  # what is recorded, in a command
+BEFORE = "certify "  # the options, in a command
+CHOSEN = re.compile(r" ?--profile \S+ --seed \S+")  # which no row has
 
 
 def rows(listed: Iterable[Entry]) -> list[dict[str, str]]:
@@ -34,8 +35,9 @@ def row(one: Entry) -> dict[str, str]:
     certificate, asked = one.recorded, one.request
     assert certificate is not None, f"{one.name}: nothing is recorded"
     name = asked.target.removeprefix(OURS) if asked.target.startswith(f"{OURS}.") else asked.target
-    plain = replace(asked, target="", description=None)
-    options = plain.command().partition(BEFORE)[2].rpartition(AFTER)[0]
+    limits = dict.fromkeys(("budget", "call_timeout", "diagnosis_timeout"))
+    plain = replace(asked, target="", description=None, isolate=False, fail_fast=False, **limits)
+    options = CHOSEN.sub("", plain.command().partition(BEFORE)[2])
     region = certificate.region
     return {
         "target": name,

@@ -21,7 +21,7 @@ attention. Read in this order:
     going_back    tokens that were rolled back have no influence          C23 to C27
     branching     forks share a past and nothing else                     C28 to C30
     together      sequences and heads are independent                     C31 to C35
-    memory        a cache keeps one sequence, and nothing else            C36 to C39
+    memory        a cache keeps one sequence, and nothing else            C36 to C39, C57
     windows       a cache with a window forgets what no token will need   C41 to C43
     traces        and nothing of all that leaves a trace                  C47 to C56
     proofs        what holds without rounding

@@ -41,6 +41,7 @@ class Texts:
     sequences of different lengths, or that get different numbers of tokens. arrivals: the ways to
     arrive, to draw from; they take turns where all texts have a window. windowed: each token sees
     so many keys, and not all so far; None: in every second problem, where that is supported.
+    full: the text fills the cache.
     """
 
     families: tuple[str, ...] = entries.ALL
@@ -51,6 +52,7 @@ class Texts:
     ragged: bool = False
     arrivals: tuple[str, ...] = ARRIVALS
     windowed: bool | None = False
+    full: bool = False
     about: ClassVar[str] = "cache"
 
     @property
@@ -82,6 +84,7 @@ class Texts:
         parts = [x[:, :, at] for at in (slice(size.N), slice(size.N, None)) for x in (q, k, v)]
         drawn: dict[str, Any] = dict(zip(Problem.axes, (*parts, arrivals, lengths), strict=True))
         drawn |= {"rounding": scope.rounding, "products": products_as(scope.conventions)}
+        drawn |= {"full": self.full}
         return Problem(**drawn, window=window, dtype=scope.dtype, seed=seed)
 
 

@@ -36,6 +36,7 @@ WORDS: Mapping[str, Feature] = {
     "a window": lambda p: p.window is not None,
     "a sequence longer than the window": lambda p: p.window is not None and p.window < p.N,
     "padding": lambda p: not p.even,
+    "a full cache": lambda p: p.full,
     "grouped heads": lambda p: p.G != p.H,
     "scores beyond 1000": lambda p: _beyond(1000, p),
     **FORMATS,
@@ -51,6 +52,7 @@ MEANINGS: Mapping[str, str] = {
     "a window": "a token attends to the last keys only",
     "a sequence longer than the window": "the sequence has more tokens than the window has keys",
     "padding": "the sequences of a batch differ in length, or arrive in unequal steps",
+    "a full cache": "the last token takes the last place that the cache has room for",
     "scores beyond #": "a query has a score above # or below -# with a key of either sequence",
 }
 

@@ -69,6 +69,7 @@ class Problem(Posed):
         left do, and what is left after the last step arrives in one step more.   (T, B)
     lengths: how many of the N tokens are the text of each sequence.   (B,)
     window: how many keys a token sees, its own and those right before it; None: all so far.
+    full: whether the last token of the text takes the last place of the cache.
     """
 
     q: Array
@@ -80,6 +81,7 @@ class Problem(Posed):
     arrivals: Array
     lengths: Array
     window: int | None = None
+    full: bool = False
 
     axes: ClassVar[Mapping[str, str]] = {
         "q": "B H N D",
@@ -102,8 +104,8 @@ class Problem(Posed):
 
     @property
     def capacity(self) -> int:
-        """Room that is enough for whatever a clause does: both texts, one after the other."""
-        return self.N + self.M
+        """Room for whatever a clause does: both texts, one after the other; or for the text."""
+        return self.N if self.full else self.N + self.M
 
     @property
     def text(self) -> Text:

@@ -134,7 +134,8 @@ def _as_words(name: str, value: Any) -> list[str]:
     word = option_of(name)
     if isinstance(value, Mapping):
         each = (f"{x}={' '.join(str(y).split())}" for x, y in value.items())
-        return [f"{word} {shlex.quote(x)}" for x in each]
+        quoted = shlex.quote if name == "deviations" else '"{}"'.format  # a reason may have quotes
+        return [f"{word} {quoted(x)}" for x in each]
     if value is True:
         return [word]
     if isinstance(value, tuple):

@@ -106,3 +106,17 @@ def caller_may_reuse_its_arrays_after_a_step(cache: Cache, problem: Problem) -> 
     o, _ = watched(cache, problem)
 
     equal(o, rounding.reference(problem), within=rounding.of_reading(problem))
+
+
+@clause("C57", over=Texts(full=True), catches={"keeps_one_place_free", "drops_all_of_a_last_chunk"})
+def cache_may_be_filled_to_its_capacity(cache: Cache, problem: Problem) -> None:
+    """A cache whose last place is taken gives the same outputs as one with room to spare.
+
+        o(x; a cache with room for N tokens) = o(x; causal)    for a sequence x of N tokens
+
+    The last token that fits is the one at which a comparison with the capacity may be off by one.
+    Other clauses leave room behind the sequence.
+    """
+    o = reading(cache, problem)
+
+    equal(o, rounding.reference(problem), within=rounding.of_reading(problem))

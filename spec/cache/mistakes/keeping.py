@@ -37,6 +37,18 @@ def writes_every_chunk_to_the_front(kept: Kept, key: Array, value: Array, counts
     put(kept.v, value, 0 * kept.lengths, counts)
 
 
+@wrong("write", incident="plausible", where="a full cache")
+def keeps_one_place_free(kept: Kept, key: Array, value: Array, counts: Array) -> None:
+    """Does not store the token that would take the last place, as its comparison is off by one."""
+    write(kept, key, value, np.minimum(counts, np.maximum(kept.capacity - 1 - kept.lengths, 0)))
+
+
+@wrong("write", incident="plausible", where="a full cache")
+def drops_all_of_a_last_chunk(kept: Kept, key: Array, value: Array, counts: Array) -> None:
+    """Stores nothing of a chunk that would fill the cache."""
+    write(kept, key, value, np.where(kept.lengths + counts < kept.capacity, counts, 0))
+
+
 @wrong("write", incident="BUG-29", where="a rollback asked for")
 def writes_values_behind_what_was_taken_back(
     kept: Kept, key: Array, value: Array, counts: Array

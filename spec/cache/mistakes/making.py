@@ -76,10 +76,11 @@ def program(steps: Steps, persistent: bool = False) -> Any:
         width: int,
         value_width: int,
         dtype: Any,
+        capacity: int,
         window: int | None = None,
     ) -> Buffered:
         kept = steps.start(batch, key_heads, width, value_width, dtype)
-        kept.window = window
+        kept.window, kept.capacity = window, capacity
         return Buffered(kept, steps, persistent)
 
     return make

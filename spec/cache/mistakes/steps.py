@@ -28,7 +28,8 @@ class Kept:
 
     k, v: (B, G, room, width). lengths: the number of tokens of each sequence (B,), and `high` the
     largest it ever was. chunks: the number of chunks read. window: the number of keys that a token
-    may attend to, or None for all. notes: what a known bug has to remember.
+    may attend to, or None for all. capacity: the largest number of tokens. notes: what a known bug
+    has to remember.
     """
 
     k: Array
@@ -37,6 +38,7 @@ class Kept:
     high: Array
     chunks: int = 0
     window: int | None = None
+    capacity: int = 0
     notes: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -106,6 +108,5 @@ def forget(kept: Kept, lengths: Array) -> None:
 def branch(kept: Kept) -> Kept:
     """A copy of the cache that has its own memory."""
     arrays = (kept.k.copy(), kept.v.copy(), kept.lengths.copy(), kept.high.copy())
-    return Kept(
-        *arrays, kept.chunks, kept.window, {name: list(x) for name, x in kept.notes.items()}
-    )
+    notes = {name: list(x) for name, x in kept.notes.items()}
+    return Kept(*arrays, kept.chunks, kept.window, kept.capacity, notes)
