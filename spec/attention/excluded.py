@@ -4,12 +4,15 @@ A clause holds where none of them is used; where one is, it may not. Adding a ve
 leaves the output unchanged (K1), but not if scores have a soft-cap.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from spec.attention.domain import OPTIONS, Problems
 from spec.attention.options import Capability
 
-WORDS = {Capability.CAUSAL: "causality", Capability.WIDTHS: "values wider or narrower than keys"}
+WORDS: Mapping[str, str] = {
+    Capability.CAUSAL: "causality",
+    Capability.WIDTHS: "values wider or narrower than keys",
+}
 
 
 def excluded(domain: Problems) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ MEANINGS: Mapping[str, str] = {
     "a window": "a token attends to the last keys only",
     "a sequence longer than the window": "the sequence has more tokens than the window has keys",
     "padding": "the sequences of a batch differ in length, or arrive in unequal steps",
-    "a full cache": "the last token takes the last place that the cache has room for",
+    "a full cache": "the cache has room for the tokens of the sequence, and for no more",
     "scores beyond #": "a query has a score above # or below -# with a key of either sequence",
 }
 

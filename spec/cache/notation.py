@@ -69,7 +69,7 @@ class Problem(Posed):
         left do, and what is left after the last step arrives in one step more.   (T, B)
     lengths: how many of the N tokens are the text of each sequence.   (B,)
     window: how many keys a token sees, its own and those right before it; None: all so far.
-    full: whether the last token of the text takes the last place of the cache.
+    full: whether the cache has room for this text alone.
     """
 
     q: Array

@@ -110,7 +110,7 @@ def caller_may_reuse_its_arrays_after_a_step(cache: Cache, problem: Problem) -> 
 
 @clause("C57", over=Texts(full=True), catches={"keeps_one_place_free", "drops_all_of_a_last_chunk"})
 def cache_may_be_filled_to_its_capacity(cache: Cache, problem: Problem) -> None:
-    """A cache whose last place is taken gives the same outputs as one with room to spare.
+    """A full cache gives the same outputs as one with room to spare.
 
         o(x; a cache with room for N tokens) = o(x; causal)    for a sequence x of N tokens
 
