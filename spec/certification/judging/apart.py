@@ -41,7 +41,7 @@ CHANCE = secrets.SystemRandom()
 AT_ONCE = 256  # calls between two looks at the clock
 PLAIN = 96  # scores of a plain problem
 LATE = "a call wrote into one of its inputs after it had answered"
-NOTE = "called in a runner only: no function of arrays alone, as a program of its own could call it"
+NOTE = "not called again by a program of its own, which calls functions alone (docs/isolation.md)"
 ALONE = "called by a program of its own"
 
 
