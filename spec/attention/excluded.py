@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from spec.attention.domain import OPTIONS, Problems
 from spec.attention.options import Capability
+from spec.attention.planted import Planted
 
 WORDS: Mapping[str, str] = {
     Capability.CAUSAL: "causality",
@@ -15,16 +16,25 @@ WORDS: Mapping[str, str] = {
 }
 
 
-def excluded(domain: Problems) -> tuple[str, ...]:
+def excluded(domain: Problems | Planted) -> tuple[str, ...]:
     """The options in words, such as "a soft-cap"."""
-    found = (WORDS.get(option, option.removeprefix("takes ")) for option in _options(domain))
-    return (*found, *["N other than M"] * domain.square)
+    if isinstance(domain, Planted):
+        options = [x for x in OPTIONS if x not in (Capability.GROUPS, Capability.WIDTHS)]
+        return tuple(map(_said, options))
+    return (*map(_said, _options(domain)), *["N other than M"] * domain.square)
+
+
+def _said(option: str) -> str:
+    return WORDS.get(option, option.removeprefix("takes "))
 
 
 def _options(domain: Problems) -> Iterator[str]:
     for option, (without, _) in OPTIONS.items():
         no_window = option == Capability.WINDOW and domain.causal is False and not domain.windows
-        no_cap = option == Capability.CAP and domain.shifts
         never = all(getattr(domain, name) == value for name, value in without.items())
-        if never or no_window or no_cap:
+        alone = domain.few and option in (
+            Capability.SCALE,
+            Capability.WIDTHS,
+        )  # drawn without others
+        if (never and not alone) or no_window:
             yield option

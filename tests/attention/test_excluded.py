@@ -1,0 +1,50 @@
+"""The options that a clause is said to be without are in none of its problems, and others are."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from spec import CLAUSES
+from spec.attention.contents import UNBOUNDED
+from spec.attention.excluded import excluded
+from spec.attention.notation import Problem
+from spec.attention.options import KINDS
+from spec.certification.judging.binding import without
+from spec.certification.judging.drawing import series
+from spec.domain import Scope
+
+HAS: Mapping[str, Callable[[Problem], bool]] = {
+    "a boolean mask": lambda p: p.mask is not None and p.mask.dtype == bool,
+    "an additive mask": lambda p: p.mask is not None and p.mask.dtype != bool,
+    "causality": lambda p: p.causal,
+    "a window": lambda p: p.window != UNBOUNDED,
+    "a soft-cap": lambda p: p.softcap is not None,
+    "attention sinks": lambda p: p.sinks is not None,
+    "ALiBi slopes": lambda p: p.slopes is not None,
+    "segments": lambda p: p.query_segments is not None,
+    "positions": lambda p: p.placed,
+    "a scale": lambda p: p.scale is not None,
+    "fewer key heads than query heads": lambda p: p.grouped,
+    "values wider or narrower than keys": lambda p: p.E != p.D,
+    "N other than M": lambda p: p.N != p.M,
+}
+OURS = [clause for clause in CLAUSES.values() if clause.about == "attention"]
+
+
+def test_what_is_excluded_is_not_drawn() -> None:
+    wrong = []
+    for clause in OURS:
+        drawn = [*series(clause, Scope("float32", KINDS), 8, 0)]
+        wrong += [(clause.number, x) for x in excluded(clause.over) if any(map(HAS[x], drawn))]
+    assert not wrong
+
+
+@pytest.mark.parametrize("option", HAS)
+def test_every_option_is_in_the_problems_of_some_clause(option: str) -> None:
+    assert any(option not in excluded(clause.over) for clause in OURS)
+
+
+def test_it_is_said_of_a_clause() -> None:
+    assert without(CLAUSES["K1"]) == "a soft-cap, attention sinks"
+    assert without(CLAUSES["A1"]) == ""
+    assert without(CLAUSES["D1"]) == ""
