@@ -189,7 +189,7 @@ LIGHT = "--xla_backend_optimization_level=0" in os.environ.get("XLA_FLAGS", "")
 @jax.jit
 def attend(query, key, value):
     scores = query @ key.mT / query.shape[-1] ** {power}
-    return jax.nn.softmax(scores) @ value + {more}
+    return jax.nn.softmax(scores) @ value * 2 ** {more} + {more}
 """
 APART = ("--dtype", "float32", "--clause", "A1", "--isolation", "process")
 KNOWN = pytest.mark.skipif(not light(), reason="no flags are known for this version of XLA")

@@ -127,8 +127,9 @@ class Apart:
         """The first difference."""
         held, until = [], None
         for clause, problem in self._posed():
-            if until is not None and time.monotonic() > until:
-                break
+            late = until is not None and time.monotonic() > until
+            if late and clause.number != self.kind.definition:  # its problems are posed in any case
+                continue
             why = self._why(clause, problem)
             if why is None:
                 held.append((clause, problem))

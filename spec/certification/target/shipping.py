@@ -50,7 +50,8 @@ def advised(complaint: str, found: Any, origin: str, request: Request, suited: b
                 file = description_file(home.partition(":")[2])
                 how = f"describe it: --description {file} (docs/layer.md)"
                 return f"{complaint}; if its parameters have other names, {how}"
-    line = f"{told} ({complaint.partition(INDENT)[0]})" if told else complaint
+    # Lines that a complaint proposes for another description are of no use next to the right one.
+    line = complaint if not told else told if INDENT in complaint else f"{told} ({complaint})"
     return "; ".join(filter(None, (line, adapts(origin))))
 
 
