@@ -87,7 +87,7 @@ def names(kind: Any) -> tuple[str, ...]:
     return _named[kind]
 
 
-_named: dict[Any, tuple[str, ...]] = {}
+_named: dict[Any, tuple[str, ...]] = {}  # `functools.cache` takes no class without a hash, to mypy
 
 
 class Length(Once[int]):

@@ -59,7 +59,7 @@ def _array_to_json(x: Array) -> dict[str, Any]:
     if len(starts) * LONG >= x.size:
         return told | {"numbers": _entries(flat)}
     often = np.diff(starts, append=x.size).tolist()
-    return told | {"runs": [[*run] for run in zip(_entries(flat[starts]), often, strict=True)]}
+    return told | {"runs": [*map(list, zip(_entries(flat[starts]), often, strict=True))]}
 
 
 def _entries(x: Array) -> list[Any]:

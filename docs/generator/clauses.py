@@ -92,11 +92,12 @@ def _summary(clause: Clause, here: str) -> str:
     """What it is about, its force, versions, and what a target needs."""
     kind, section = kind_of(clause.about), section_title(clause.section)
     needs = ", ".join(sorted(option_words(x) for x in clause.needs)) or "nothing more"
+    lacks = without(clause)
     rows = [
         ("Section", link(here, section_path(clause.section), prose(section))),
         ("Applies to", link(here, about_path(clause.about), prose(kind.noun))),
         ("Needs", prose(needs)),
-        *[("Without", prose(without(clause)))] * bool(without(clause)),
+        *[("Without", prose(lacks))] * bool(lacks),
         ("Force", FORCES[clause.force].format(clause.promise)),
         ("Evidence", grade(clause)),
         ("Version", prose(clause.span or f"since {clause.since}")),

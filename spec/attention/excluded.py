@@ -15,6 +15,8 @@ WORDS: Mapping[str, str] = {
     Capability.WIDTHS: "values wider or narrower than keys",
 }
 
+FEW = (Capability.SCALE, Capability.WIDTHS)  # which a problem with few options has, if no others
+
 
 def excluded(domain: Problems | Planted) -> tuple[str, ...]:
     """The options in words, such as "a soft-cap"."""
@@ -32,9 +34,5 @@ def _options(domain: Problems) -> Iterator[str]:
     for option, (without, _) in OPTIONS.items():
         no_window = option == Capability.WINDOW and domain.causal is False and not domain.windows
         never = all(getattr(domain, name) == value for name, value in without.items())
-        alone = domain.few and option in (
-            Capability.SCALE,
-            Capability.WIDTHS,
-        )  # drawn without others
-        if (never and not alone) or no_window:
+        if no_window or (never and not (domain.few and option in FEW)):
             yield option

@@ -84,8 +84,7 @@ class Texts:
         parts = [x[:, :, at] for at in (slice(size.N), slice(size.N, None)) for x in (q, k, v)]
         drawn: dict[str, Any] = dict(zip(Problem.axes, (*parts, arrivals, lengths), strict=True))
         drawn |= {"rounding": scope.rounding, "products": products_as(scope.conventions)}
-        drawn |= {"full": self.full}
-        return Problem(**drawn, window=window, dtype=scope.dtype, seed=seed)
+        return Problem(**drawn, window=window, full=self.full, dtype=scope.dtype, seed=seed)
 
 
 def _lengths(domain: Texts, seed: int, size: Sizes) -> Array:

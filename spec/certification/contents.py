@@ -49,14 +49,14 @@ def table(clauses: Mapping[str, Clause]) -> str:
 
 def whole(clause: Clause) -> str:
     """One clause with its formula, its reasons, what it needs and what it catches."""
-    title = f"{clause.number} {clause.name}"
+    title, lacks = f"{clause.number} {clause.name}", without(clause)
     facts = [
         f"about     {kind_of(clause.about).noun}",
         f"force     {clause.force}{f' of equal bits: {clause.promise}' * bool(clause.promise)}",
         *[f"versions  {clause.span}"] * bool(clause.span),
         f"evidence  {clause.evidence}",
         *_filled("needs     ", needs(clause)),
-        *(_filled("without   ", without(clause)) if without(clause) else []),
+        *(_filled("without   ", lacks) if lacks else []),
         *_filled("catches   ", ", ".join(sorted(clause.catches)) or "nothing by name"),
         f"source    {clause.check.__module__.replace('.', '/')}.py",
     ]

@@ -25,6 +25,8 @@ STOPS = "when it stops"
 
 COMPILING = 4.0  # times the patience for a call that may compile: that alone can take half a minute
 ISOLATIONS = (PROCESS, FORK, NONE)
+LAYOUT, DEVICE, PROFILE, SEED = "bhld", "cpu", "standard", 0  # the defaults
+DEPEND = "problems depend on it (default: {})"
 SECRET = "secret"  # the seed that nobody knows beforehand
 _TARGETS = [kind.targets for kind in KINDS.values()]
 # Of arrays, that some kind is taken in; the first that is met is what all are taken in.
@@ -71,7 +73,7 @@ OPTIONS: Mapping[str, Option] = {  # by the field of a request
     ),
     "layout": Option(
         HOW,
-        "order of the axes (default: bhld: batch, heads, length, head size)",
+        f"order of the axes (default: {LAYOUT}: batch, heads, length, head size)",
         "LAYOUT",
         "layout",
         LAYOUTS,
@@ -90,7 +92,7 @@ OPTIONS: Mapping[str, Option] = {  # by the field of a request
         "how a target with other names is built and called: a file, or a name from `targets`",
         "FILE",
     ),
-    "device": Option(HOW, "cpu or cuda (default: cpu)"),
+    "device": Option(HOW, f"cpu or cuda (default: {DEVICE})"),
     "compiled": Option(
         HOW,
         "test the compiled function: jax.jit (static, traced), torch.compile (static, dynamic)",
@@ -103,12 +105,12 @@ OPTIONS: Mapping[str, Option] = {  # by the field of a request
     ),
     "profile": Option(
         TESTED,
-        f"problems for each clause: {_SIZES} (default: standard)",
+        f"problems for each clause: {_SIZES} (default: {PROFILE})",
         "PROFILE",
         "profile",
         tuple(PROFILES),
     ),
-    "seed": Option(TESTED, "problems depend on it (default: 0)", f"N or {SECRET}"),
+    "seed": Option(TESTED, DEPEND.format(SEED), f"N or {SECRET}"),
     "clauses": Option(
         TESTED,
         "clauses or sections to test; the definition is always tested (default: all)",

@@ -6,7 +6,17 @@ from typing import Any, NoReturn
 
 from spec.backends import Unsuitable
 from spec.backends.unknown import hint
-from spec.certification.offered import ACCEPTED, HOW, OPTIONS, RUN, SECRET, STOPS, TESTED, in_group
+from spec.certification.offered import (
+    ACCEPTED,
+    DEPEND,
+    HOW,
+    OPTIONS,
+    RUN,
+    SECRET,
+    STOPS,
+    TESTED,
+    in_group,
+)
 from spec.certification.settings import SEVERAL, Request, form_of, option_of
 from spec.certification.target.declared import declared, pairs
 
@@ -52,8 +62,7 @@ def add_grade_options(parser: argparse.ArgumentParser) -> None:
     add("--require", dest="required", metavar="WORD[,WORD]", help=words, **LISTED)
     known = "what a solution of FlashInfer-Bench is for; TARGET is then the file of the solution"
     add("--definition", metavar="FILE", help=known)
-    drawn = OPTIONS["seed"].says.replace("0", SECRET)
-    add_each(add, "dtypes", "profile", "seed", seed=drawn)
+    add_each(add, "dtypes", "profile", "seed", seed=DEPEND.format(SECRET))
     _add(parser, ACCEPTED, "conventions")
     add_work_options(parser)
     _add(parser, STOPS, "budget", budget="stop after this time: it is incomplete")

@@ -12,7 +12,7 @@ from typing import Any
 from spec.backends import Unsuitable
 from spec.backends.unknown import hint, unknown
 from spec.boundary.choosing import PROCESS, chosen
-from spec.certification.offered import OPTIONS
+from spec.certification.offered import DEVICE, LAYOUT, OPTIONS, PROFILE, SEED
 from spec.certification.profiles import PROFILES, Profile
 from spec.certification.starting import COMMAND, NAME
 from spec.clause import Clause
@@ -20,10 +20,8 @@ from spec.kinds import KINDS
 from spec.subject import Subject
 from spec.version import no_clause
 
-USUAL = "bhld"  # of the orders of axes
 MULTIPLES = ("lengths", "widths")  # of which a target may take multiples alone
 SEVERAL = ("tuple[str, ...]", "Mapping[str, str]")  # types of fields that take several values
-LISTED = ("dtypes", "clauses", "promises")
 
 
 @dataclass(frozen=True)
@@ -41,16 +39,16 @@ class Request:
     target: str = ""
     kind: str | None = None
     backend: str | None = None
-    layout: str = USUAL
+    layout: str = LAYOUT
     api: str | None = None
     lengths: int = 1
     widths: int = 1
     description: str | None = None
-    device: str = "cpu"
+    device: str = DEVICE
     compiled: str | None = None
     dtypes: tuple[str, ...] | None = None
-    profile: str = "standard"
-    seed: int = 0
+    profile: str = PROFILE
+    seed: int = SEED
     secret: bool = False
     nonce: str = ""
     clauses: tuple[str, ...] | None = None
@@ -127,6 +125,9 @@ def option_of(name: str) -> str:
 def form_of(name: str) -> str:
     """The type of a field of a request, as it is written, without None."""
     return str(Request.__dataclass_fields__[name].type).removesuffix(" | None")
+
+
+LISTED = tuple(name for name in OPTIONS if form_of(name) == SEVERAL[0])  # words
 
 
 def _as_words(name: str, value: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""The options that a clause is said to be without are in none of its problems, and others are."""
+"""No problem of a clause has an option that the clause is without."""
 
 from collections.abc import Callable, Mapping
 

@@ -40,16 +40,15 @@ def advised(complaint: str, found: Any, origin: str, request: Request, suited: b
     """
     home = _home(found)
     if request.description:
-        told = _misused(request.description, found, origin)
-        complaint, told = (f"{complaint}; {told}", "") if told else (complaint, "")
-    else:
-        told = _shipped(origin, home) or _adapted(origin) or _adapted(home)
-        if not told and suited and INDENT not in complaint:  # no lines are proposed
-            told = _alike(home)
-            if not told and "--description" not in complaint:
-                file = description_file(home.partition(":")[2])
-                how = f"describe it: --description {file} (docs/layer.md)"
-                return f"{complaint}; if its parameters have other names, {how}"
+        other = _misused(request.description, found, origin)
+        return "; ".join(filter(None, (complaint, other, adapts(origin))))
+    told = _shipped(origin, home) or _adapted(origin) or _adapted(home)
+    if not told and suited and INDENT not in complaint:  # no lines are proposed
+        told = _alike(home)
+        if not told and "--description" not in complaint:
+            file = description_file(home.partition(":")[2])
+            how = f"describe it: --description {file} (docs/layer.md)"
+            return f"{complaint}; if its parameters have other names, {how}"
     # Lines that a complaint proposes for another description are of no use next to the right one.
     line = complaint if not told else told if INDENT in complaint else f"{told} ({complaint})"
     return "; ".join(filter(None, (line, adapts(origin))))

@@ -20,7 +20,6 @@ from spec.subject import Refused
 
 WIDTH = ("embed_dim", "d_model", "n_embd", "hidden_size", "embed_size", "dim", "width")
 HEADS = ("num_heads", "n_heads", "n_head", "nhead", "heads", "num_attention_heads")
-ANOTHER = "make of the description"
 OF_CLASSES = {Capability.WIDTHS, Capability.GROUPS}  # settled where it is built
 
 
@@ -85,7 +84,7 @@ def checked(layer: Any, build: Any) -> Any:
     made, wanted = class_of(layer).__name__, build.__name__
     if made != wanted and (isinstance(build, Elsewhere) or not isinstance(layer, build)):
         how = f"copy the description, and let its make build {wanted}"
-        raise WrongArray(f"{ANOTHER} builds {made}, not {wanted}: {how}")
+        raise WrongArray(f"make of the description builds {made}, not {wanted}: {how}")
     return layer
 
 

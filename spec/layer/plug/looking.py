@@ -43,9 +43,11 @@ def meaning(wrapped: Any, problem: LayerProblem, name: str) -> str:
             found[text] = int(changes[1:].sum())
         if found.get(text) == 0:
             return text
-    every, fewest = _changes(wrapped, plain, 0), min(found, key=lambda x: found[x], default="")
-    hides_some = every is not None and found and found[fewest] < every[1:].sum()
-    return fewest if hides_some else ""
+    every = _changes(wrapped, plain, 0) if found else None
+    if every is None:
+        return ""
+    fewest = min(found, key=found.__getitem__)
+    return fewest if found[fewest] < every[1:].sum() else ""
 
 
 def _plain(problem: LayerProblem) -> LayerProblem:
@@ -66,4 +68,4 @@ def _changes(wrapped: Any, problem: LayerProblem, token: int) -> Array | None:
         return None
     if np.isnan(one).any():
         return None
-    return np.asarray(~np.isclose(one, other, equal_nan=True).all(axis=(0, 2)))
+    return np.asarray(~np.isclose(one, other).all(axis=(0, 2)))
