@@ -37,7 +37,7 @@ def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], float]) 
 def alike(violation: Violation | None, clause: Clause, record: Any, problem: Any) -> bool:
     """Whether a record breaks the clause on a problem in the same way as `violation`."""
     found = None if violation is None else _broken(clause, record, problem)
-    return violation is not None and _same(violation, found, problem.dtype)
+    return violation is not None and same(violation, found, problem.dtype)
 
 
 def _broken(clause: Clause, record: Any, problem: Any) -> Violation | None:
@@ -59,7 +59,7 @@ def of_its_size(dtype: str) -> float:
     return float(max(LAST_BITS * u, u ** (1 - LOST)))
 
 
-def _same(one: Violation, other: Violation | None, dtype: str) -> bool:
+def same(one: Violation, other: Violation | None, dtype: str) -> bool:
     """Whether two violations are the same: one number in one position, up to rounding.
 
     The error bound is that of the right number, and nearly zero if that is an exact zero

@@ -16,16 +16,16 @@ from spec.notation import Array
 INPUTS = ("query", "key", "value")
 NEUTRAL = {option.spellings[0]: option.neutral for option in PARAMETERS}
 TAUGHT = {"dlse": None}  # what a backward pass also receives
+EVERY = NEUTRAL | TAUGHT
 
 
 class Given(SimpleNamespace):
     """The arguments of a call: the arrays, and the options by their widely used names."""
 
     def __init__(self, query: Array, key: Array, value: Array, **asked: Any) -> None:
-        every = NEUTRAL | TAUGHT
-        if not asked.keys() <= every.keys():
-            raise TypeError(f"there are the options {', '.join(every)}, not {', '.join(asked)}")
-        super().__init__(query=query, key=key, value=value, **{**every, **asked})
+        if not asked.keys() <= EVERY.keys():
+            raise TypeError(f"there are the options {', '.join(EVERY)}, not {', '.join(asked)}")
+        super().__init__(query=query, key=key, value=value, **{**EVERY, **asked})
 
     def but(self, **changes: Any) -> Self:
         """A copy with `changes`."""
@@ -35,9 +35,12 @@ class Given(SimpleNamespace):
 def native(run: Callable[..., Any], *first: str) -> Any:
     """`run` with the parameters of torch's `scaled_dot_product_attention`, after other arrays."""
     signature = _signature(*first, *INPUTS)
+    names = tuple(signature.parameters)
 
     def attend(*arguments: Any, **named: Any) -> Any:
-        bound = signature.bind(*arguments, **named).arguments
+        if len(arguments) > len(names):
+            raise TypeError(f"there are {len(names)} parameters, and {len(arguments)} arguments")
+        bound = dict(**dict(zip(names, arguments, strict=False)), **named)  # each is given once
         return run(*(bound.pop(name) for name in first), Given(**bound))
 
     attend.__signature__ = signature  # type: ignore[attr-defined]

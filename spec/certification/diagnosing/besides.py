@@ -48,7 +48,10 @@ def found_besides(search: Search, found: Found) -> Found | None:
     if in_time(lead.problem, MANY) < LOOKED:  # to try known bugs on many keys takes minutes
         return None
     rows = _wrong_inside(search, found)
-    failures, others = _compared(search, lead, [row.problem for row in rows])
+    problems = [row.problem for row in rows]
+    if _is_known(search, lead, problems):
+        return None
+    failures, others = _compared(search, lead, problems)
     if not all(x.any() for x in others.values()):  # nothing is wrong but what one of them is
         return None
     ranked = sorted(others, key=lambda name: others[name].sum())
@@ -56,6 +59,20 @@ def found_besides(search: Search, found: Found) -> Found | None:
     if not name or _different(failures, ~others[name]) < FEW:
         return None
     return _second(search, found, rows, others[name], kind.mistakes[name], failures)
+
+
+def _is_known(search: Search, lead: Lead, problems: Sequence[Any]) -> bool:
+    """Whether one known bug fails in the same way on all problems, which is so for most causes.
+
+    A bug that is unlike the target on the first problem is not tried on the others.
+    """
+    names = _explaining(search, lead, problems[0]) if problems else []
+    for problem in problems[1:] if names else ():
+        failure = search.evidence.failure(lead, problem)
+        names = [name for name in names if _alike(search.kind, name, failure, problem)]
+        if not names:
+            break
+    return bool(names)
 
 
 def _compared(
@@ -180,18 +197,19 @@ def _wrong_inside(search: Search, found: Found) -> list[Row]:
 
 def _likeliest(search: Search, lead: Lead, problems: Sequence[Any]) -> list[str]:
     """The known bugs that give most of the wrong results, on a few problems."""
-    kind, few = search.kind, problems[:: 1 + len(problems) // LOOKED]
-    bounds = {name: Bounds.of(kind, mistake.where) for name, mistake in kind.mistakes.items()}
-
-    def explaining(problem: Any) -> list[str]:
-        failure = search.evidence.failure(lead, problem)
-        there = (name for name, where in bounds.items() if lead.within(where, problem))
-        return [name for name in there if _alike(kind, name, failure, problem)]
-
-    with closing(search.evidence.each(explaining, few)) as found:
+    few = problems[:: 1 + len(problems) // LOOKED]
+    with closing(search.evidence.each(partial(_explaining, search, lead), few)) as found:
         count = Counter(name for names in found for name in names)
-    ranked = sorted(bounds, key=lambda name: -count[name])[:LIKELIEST]
+    ranked = sorted(search.kind.mistakes, key=lambda name: -count[name])[:LIKELIEST]
     return [name for name in ranked if count[name] > 1]
+
+
+def _explaining(search: Search, lead: Lead, problem: Any) -> list[str]:
+    """The known bugs that fail on a problem as the target does."""
+    kind, failure = search.kind, search.evidence.failure(lead, problem)
+    bounds = ((name, Bounds.of(kind, mistake.where)) for name, mistake in kind.mistakes.items())
+    there = (name for name, where in bounds if lead.within(where, problem))
+    return [name for name in there if _alike(kind, name, failure, problem)]
 
 
 def _set_apart(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[str, ...]:

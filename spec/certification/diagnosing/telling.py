@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from spec.alike import alike
 from spec.certification.diagnosing.apiece import apiece
 from spec.certification.diagnosing.besides import does_as
 from spec.certification.diagnosing.evidence import Evidence
-from spec.certification.diagnosing.experiments import in_format, with_numbers
+from spec.certification.diagnosing.experiments import with_numbers
 from spec.certification.diagnosing.leads import DEPENDS, GOES, Found, Lead, Row
+from spec.certification.diagnosing.likening import Likening
 from spec.certification.diagnosing.memory import Alone, nobody, remembered
 from spec.certification.diagnosing.overruled import declared_in
 from spec.certification.diagnosing.search import Search
@@ -25,11 +25,8 @@ from spec.clause import Clause
 from spec.comparison import Violation
 from spec.trial import broken
 
-ALIKE = 6  # problems of either sort that a known mistake has to answer as the target does
-CLOSER = 24  # of either sort that tell which of several known mistakes does most as the target
 AGAIN = 64  # times that a problem is put whose answer comes and goes
 SMALLER = 600  # problems at most for making a counterexample smaller
-ELSE = "float32"  # the format in which known mistakes are tried that have not the target's
 
 
 @dataclass(frozen=True)
@@ -156,62 +153,9 @@ class Telling:
 
     def _likened(self, found: Found, example: Counterexample) -> tuple[str, ...]:
         """A line for each known bug that fails exactly where the target does."""
-        lead, kind = found.lead, self.search.kind
         if found.line:
             return (found.line,)
-        alone, rows = Bounds.of(kind, "", [found.cause]), self.evidence.draws(lead)
-        others = Bounds.of(kind, "", [x.cause for x in self.search.found if x is not found])
-        every = [r for r in rows if r.how and not lead.within(alone, r.problem)]
-        wrong = [r for r in every if lead.within(others, r.problem)]
-        if not wrong:  # of a rare failure all that is known was made from one problem
-            made = (self.evidence.row(lead, problem) for problem in found.others[:CLOSER])
-            failing = [r for r in made if r is not None and r.how]
-            wrong = [r for r in failing if lead.within(others, r.problem)]
-            # Problems that are wrong for another cause as well have other numbers.
-            wrong = wrong or every or failing
-        right = [r for r in rows if not r.how][:CLOSER]
-        subject = self.evidence.subjects[example.problem.dtype]
-        fits = partial(self._fits, found, wrong[:CLOSER], right)
-        return kind.looks_like(lead.clauses[0], subject, example.problem, fits)
-
-    def _fits(self, found: Found, wrong: Sequence[Row], right: Sequence[Row], known: Any) -> float:
-        """On how many rows, as a share, the record of a known mistake does as the target.
-
-        Under a declared convention as well: what is right there need not be so by default.
-        """
-        raw, under = self.examiner.raw, self.search.kind.conventions.under
-        seen = self.evidence.mended
+        raw, seen = self.examiner.raw, self.evidence.mended
         chosen = seen.chosen if seen else {**raw.chosen, **self.examiner.request.conventions}
-        own = ({name: x} for name, x in chosen.items() if x != raw.defaults.get(name, x))
-        views = [known, *(under(known, choice) for choice in own)]
-        return max(self._agreement(found, wrong, right, view) for view in views)
-
-    def _agreement(
-        self, found: Found, bad: Sequence[Row], right: Sequence[Row], known: Any
-    ) -> float:
-        """The same of one record; 0 if it is not wrong on the rows that are, or on any others.
-
-        And by the same numbers, on half of them: where the target has another fault besides, these
-        are others.
-        """
-
-        def put(row: Row) -> Any:
-            problem = row.problem
-            if problem.dtype not in known.dtypes:
-                problem = in_format(problem, ELSE)
-            return problem.but(rounding=self.evidence.grades.get(problem.dtype, "strict"))
-
-        def wrong(row: Row) -> bool:
-            return any(c.binds(known) and broken(c, known, put(row)) for c in found.lead.clauses)
-
-        def same(row: Row) -> bool:
-            failure = self.evidence.failure(found.lead, row.problem)
-            return failure is not None and alike(failure[1], failure[0], known, put(row))
-
-        if not all(map(wrong, bad[:ALIKE])) or any(map(wrong, right[:ALIKE])):
-            return 0.0
-        few = bad[:ALIKE]
-        if 2 * sum(map(same, few)) < len(few):
-            return 0.0
-        agreeing = sum(map(same, bad)) + sum(not wrong(row) for row in right)
-        return (1 + agreeing) / (1 + len(bad) + len(right))
+        own = [{name: x} for name, x in chosen.items() if x != raw.defaults.get(name, x)]
+        return Likening(self.search, self.evidence, found, own).told(example.problem)

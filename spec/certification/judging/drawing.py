@@ -47,9 +47,14 @@ def drawn(
 
 
 def in_advance(problems: Iterator[T]) -> Iterator[T]:
-    """The same problems, several of which are drawn before the first one is used."""
-    while some := list(islice(problems, AT_ONCE)):
+    """The same problems, several of which are drawn before the first one is used.
+
+    First few and then more, as what is wrong is often wrong on the first one, and the last.
+    """
+    several = 1
+    while some := list(islice(problems, several)):
         yield from some
+        several = min(2 * several, AT_ONCE)
 
 
 @contextmanager
