@@ -109,7 +109,8 @@ class Functions:
     runs. ask: how one is called with a problem alone. fitted: a usual basic problem as one in the
     basic case of a record. words: what each computes, in words. special: what is special about a
     problem that one gets, in words. compares: the clauses that compare the answer of one to any
-    problem with the definition. telltale: those that are wrong where another one is, each with that
+    problem with the definition. parts: for each of these that compares one of several results, the
+    name of that. telltale: those that are wrong where another one is, each with that
     one.
     """
 
@@ -119,6 +120,7 @@ class Functions:
     words: Mapping[str, str] = field(default_factory=lambda: WORDS)
     special: Callable[[Any, Any], list[str]] = in_words
     compares: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
     telltale: Mapping[str, str] = field(default_factory=dict)
 
     @property

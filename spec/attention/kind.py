@@ -139,6 +139,7 @@ FUNCTIONS = Functions(
         "slope_gradient": ("Y13",),
         "lse_backward": ("S16",),
     },
+    parts={"A2": "dq", "A3": "dk", "A4": "dv"},
     telltale=dict.fromkeys(("partial", "unsettled", "lse_backward"), "backward"),
 )
 TRIALS = Trials(

@@ -49,6 +49,7 @@ KIND = Kind(
     functions=Functions(
         fitted=granted,
         compares={"forward": ("D1", "D2"), "backward": ("D3", "D4", "D5"), "weights": ("D6",)},
+        parts={"D3": "dv", "D4": "dq", "D5": "dk"},
     ),
     conventions=Conventions(under=declaring, telling=telling, told_by={"products": "D2"}),
     causes=Causes(twists=twists),

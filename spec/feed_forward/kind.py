@@ -23,6 +23,7 @@ KIND = Kind(
     functions=Functions(
         fitted=granted,
         compares={"forward": ("F1",), "backward": ("F2", "F3", "F4", "F5", "F6"), "call": ("F23",)},
+        parts={"F2": "dx", "F3": "dW1", "F4": "db1", "F5": "dW2", "F6": "db2"},
     ),
     conventions=Conventions(under=declaring, telling=plug.telling),
 )

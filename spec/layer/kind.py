@@ -21,6 +21,7 @@ FUNCTIONS = Functions(
     ask={"step": lambda record, problem: record.step(problem, 0.5)},
     fitted=fitted,
     compares={"forward": ("L1",), "backward": ("L2", "L3"), "weights": ("L4",), "call": ("L42",)},
+    parts={"L2": "gradients of the inputs", "L3": "gradients of the parameters"},
     telltale={"step": "backward"},
 )
 KIND = Kind(

@@ -41,7 +41,8 @@ KIND = Kind(
         told=plug.told, layouts={name: layout.words for name, layout in LAYOUTS.items()}
     ),
     functions=Functions(
-        compares={"forward": ("Q1", "Q2"), "backward": ("Q3", "Q4"), "call": ("Q26",)}
+        compares={"forward": ("Q1", "Q2"), "backward": ("Q3", "Q4"), "call": ("Q26",)},
+        parts={"Q1": "the output", "Q2": "the log-sum-exp", "Q3": "do", "Q4": "dlse"},
     ),
     trials=Trials(beyond=plug.core),
     conventions=Conventions(

@@ -61,7 +61,7 @@ def test_violated_is_exit_code_1_and_says_all(tmp_path):
     assert done.returncode == 1
     assert done.stdout.startswith("elementwise: not certified, for 1 cause\n")
     assert re.search(
-        r"gradients are wrong in \d+ of \d+ problems with M > 1\n   fails", done.stdout
+        r"dq and dk are wrong in \d+ of \d+ problems with M > 1\n   fails", done.stdout
     )
     likeness = "(differentiates_softmax_by_element, list-of-heads in spec/incidents.md)"
     assert likeness in done.stdout

@@ -104,7 +104,7 @@ def test_a_failure_says_what_is_wrong_what_it_looks_like_and_how_to_repeat_it(to
     (found,) = case(told, "wrong", "A2")
     assert found.tag == "failure"
     first, _, second = found.get("message").partition("; ")
-    assert re.fullmatch(r"gradients are wrong in \d+ of \d+ problems with M > 1", first)
+    assert re.fullmatch(r"dq and dk are wrong in \d+ of \d+ problems with M > 1", first)
     assert second.startswith("looks like: Uses a (1 - a) as the derivative of the softmax")
     assert "\nimport numpy as np\n" in found.text
     assert found.text.index("at (0, 0, 0, 0)") < found.text.index("import numpy")

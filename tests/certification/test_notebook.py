@@ -48,7 +48,7 @@ def test_a_cause_is_shown_with_its_smallest_example():
     assert lines[1] == "clauses: 2 of 2 apply: 1 passes, 1 fails"
     assert lines[2].startswith("target: tests/targets/__init__.py:")
     assert lines[3].startswith("looks like: Uses a (1 - a) as the derivative of the softmax")
-    assert re.fullmatch(r"gradients are wrong in \d+ of \d+ problems with M > 1", lines[4])
+    assert re.fullmatch(r"dq and dk are wrong in \d+ of \d+ problems with M > 1", lines[4])
     assert lines[5] == "fails 1 clause: A2 [float32]"
     assert lines[6].startswith("at (0, 0, 0, 0): got 0, want -0.25")
     assert "import numpy as np" in lines[7]

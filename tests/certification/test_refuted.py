@@ -45,7 +45,7 @@ def test_a_failure_is_printed_whole(refuted):
     text = str(refuted)
     (verdict,) = verdicts_of(refuted, "A2")
     place = verdict.counterexample.place
-    for words in ("gradients are wrong", f"{place.want:.9g}", "dout =", "looks like", "repeat"):
+    for words in ("dq and dk are wrong", f"{place.want:.9g}", "dout =", "looks like", "repeat"):
         assert words in text
 
 

@@ -195,7 +195,7 @@ def test_the_worst_decides_and_what_is_not_certified_is_told_in_full(repository)
     done = run("certify", "--clause", "A2")
     assert done.returncode == 2, done.stdout + done.stderr
     full, _, table = done.stdout.rpartition("target  verdict")
-    said = r"gradients are wrong in \d+ of \d+ problems with M > 1\n   fails 1 clause: A2"
+    said = r"dq and dk are wrong in \d+ of \d+ problems with M > 1\n   fails 1 clause: A2"
     assert len(re.findall(said, full)) == 1
     assert "\nwrong   not certified, for 1 cause      1         1       0  " in table
     assert "\nbroken  error: broken.py cannot be imported: SyntaxError: " in table

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spec.certification.diagnosing.experiments import changed, in_time, no_larger, of_lengths
-from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails
+from spec.certification.diagnosing.leads import Lead, Row, how_it_breaks, how_it_fails, off_by
 from spec.certification.each import Each, one_by_one
 from spec.certification.explaining.reduction import smallest
 from spec.certification.judging.bounds import Bounds
@@ -156,7 +156,8 @@ class Evidence:
                 return None
             fails = how_it_breaks if lead.drawn else how_it_fails
             how = "" if found is None else fails(found[1])
-            return replace(self.said(replace(lead, problem=put), how), problem=problem)
+            row = self.said(replace(lead, problem=put), how)
+            return replace(row, problem=problem, off=np.inf if found is None else off_by(found[1]))
         except Exception:
             return None
 
@@ -182,13 +183,13 @@ class Evidence:
     def rows(self, lead: Lead, problems: Sequence[Any], drawn: bool = False) -> list[Row]:
         """The rows of problems, without those that are refused."""
 
-        def told(problem: Any) -> tuple[str, Any] | None:
+        def told(problem: Any) -> tuple[str, Any, float] | None:
             row = self.row(lead, problem, drawn)
-            return None if row is None else (row.how, row.said)
+            return None if row is None else (row.how, row.said, row.off)
 
         with closing(self.each(told, problems)) as answers:
-            pairs = [*zip(problems, answers, strict=True)]
-        return [Row(x, answer[0], lead.key, answer[1]) for x, answer in pairs if answer]
+            pairs = [(x, told) for x, told in zip(problems, answers, strict=True) if told]
+        return [Row(x, how, lead.key, said, off=off) for x, (how, said, off) in pairs]
 
     def _put(self, clause: Clause, dtype: str) -> list[Any]:
         """Problems drawn in a format from the domain of a clause."""

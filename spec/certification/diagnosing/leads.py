@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from spec.alike import of_its_size
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import NUMBERS, RAISES, Cause
 from spec.clause import Clause
@@ -86,7 +87,8 @@ class Row:
     """A problem, and how its result is wrong; "" if it is right.
 
     said: which features it has. weight: how much it counts: problems made from one another count
-    less than drawn ones.
+    less than drawn ones. off: the error of the worst number, infinite if the failure is none of
+    numbers.
     """
 
     problem: Any
@@ -94,6 +96,7 @@ class Row:
     asked: str
     said: Array = field(repr=False)
     weight: float = 1.0
+    off: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -163,3 +166,26 @@ def how_it_fails(violation: Violation) -> str:
     if np.isnan(place.got) and not np.isnan(place.want):
         return "is NaN"
     return "is infinite" if np.isinf(place.got) and np.isfinite(place.want) else "is wrong"
+
+
+def off_by(violation: Violation) -> float:
+    """The error of the worst number; infinite if the failure is none of numbers."""
+    place = violation.place
+    error = np.nan if place is None else abs(place.got - place.want)
+    return float(np.inf if np.isnan(error) else error)
+
+
+def typical(rows: Sequence[Row]) -> float:
+    """The median error of the rows with wrong numbers; 0 if there are none."""
+    errors = [row.off for row in rows if row.how and np.isfinite(row.off)]
+    return float(np.median(errors)) if errors else 0.0
+
+
+def shows(row: Row, usual: float) -> bool:
+    """Whether the error of a row is more than next to nothing beside the typical one.
+
+    An example shows the fault, and a known bug need not have the numbers of a row that does not:
+    where the right gradient is an exact zero, as for a single key, a factor that is forgotten
+    leaves no more wrong than what rounding has left.
+    """
+    return row.off > of_its_size(row.problem.dtype) * usual

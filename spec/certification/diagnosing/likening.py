@@ -1,15 +1,17 @@
 """Known bugs that fail exactly where the target does: what a cause looks like."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from spec.alike import same
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.experiments import in_format
-from spec.certification.diagnosing.leads import Found, Row
+from spec.certification.diagnosing.leads import Found, Row, shows, typical
 from spec.certification.diagnosing.search import Search
 from spec.certification.judging.bounds import Bounds
+from spec.certification.judging.cause import NUMBERS
 from spec.clause import Clause
 from spec.comparison import Violation
 from spec.trial import broken
@@ -30,16 +32,35 @@ class Likening:
         self, search: Search, evidence: Evidence, found: Found, chosen: Sequence[Mapping[str, str]]
     ) -> None:
         self.evidence, self.lead, self.kind = evidence, found.lead, search.kind
-        self.chosen = chosen
+        self.chosen, self.line = chosen, found.line
         rows = evidence.draws(found.lead)
-        bad = _wrong(search, evidence, found, rows)[:CLOSER]
+        wrong, usual = _wrong(search, evidence, found, rows), typical(rows)
+        bad = ([row for row in wrong if shows(row, usual)] or wrong)[:CLOSER]
         self.rows = [*bad, *[row for row in rows if not row.how][:CLOSER]]
         self.bad, self.right = range(len(bad)), range(len(bad), len(self.rows))
         self.clauses = {clause.number: clause for clause in found.lead.clauses}
         self.failure, self.put = cache(self._failure), cache(self._put)
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Which of several results are wrong, by name; empty if all are, or they have no names."""
+        functions = self.kind.functions
+        names = functions.parts
+        if self.lead.how not in NUMBERS or not names.keys() >= self.clauses.keys():
+            return ()
+        off = [number for number in self.clauses if any(self._breaks(number, x) for x in self.bad)]
+        every = (*off,) in functions.compares.values()
+        return tuple(names[number] for number in off if not every)
+
+    def _breaks(self, number: str, place: int) -> bool:
+        """Whether the target breaks a clause on a row."""
+        alone = replace(self.lead, clauses=(self.clauses[number],))
+        return self.evidence.failure(alone, self.rows[place].problem) is not None
+
     def told(self, problem: Any) -> tuple[str, ...]:
         """A line for each known bug that explains the failure on a problem, and fits the others."""
+        if self.line:
+            return (self.line,)
         subject, clause = self.evidence.subjects[problem.dtype], self.lead.clauses[0]
         return self.kind.looks_like(clause, subject, problem, self.fits)
 

@@ -1,6 +1,6 @@
 """The description of causes: failing clauses, the smallest counterexample, and likely bugs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +9,7 @@ from spec.certification.diagnosing.apiece import apiece
 from spec.certification.diagnosing.besides import does_as
 from spec.certification.diagnosing.evidence import Evidence
 from spec.certification.diagnosing.experiments import with_numbers
-from spec.certification.diagnosing.leads import DEPENDS, GOES, Found, Lead, Row
+from spec.certification.diagnosing.leads import DEPENDS, GOES, Found, Lead, Row, shows, typical
 from spec.certification.diagnosing.likening import Likening
 from spec.certification.diagnosing.memory import Alone, nobody, remembered
 from spec.certification.diagnosing.overruled import declared_in
@@ -74,13 +74,14 @@ class Telling:
         if self.evidence.mended is not None:
             mended = with_changes([x.cause for x in self.search.found[:place]])
             example = self._mended(example, clause, violation, mended)
-        # No known mistake is wrong only after another problem: each is asked alone.
-        likened = () if after else self._likened(found, example)
         choices = declared_in(cause.lens, self.examiner.recognised)
         if len(choices) > 1:
             each = tuple(apiece(self.examiner, clause, choices, found.others))
             example = replace(example, apiece=each)
-        example = replace(example, looks_like=likened)
+        if not after:  # no known mistake is wrong only after another problem: each is asked alone
+            known = self._likening(found)
+            example = replace(example, looks_like=known.told(example.problem))
+            cause = replace(cause, parts=known.parts)
         return replace(cause, failure=f"{failure}{after}", counterexample=example)
 
     def _mended(
@@ -127,6 +128,27 @@ class Telling:
 
     def _smallest(self, found: Found) -> tuple[Lead | None, bool]:
         """The failure on a cause's smallest problem, and whether no way makes it smaller."""
+        lead, evidence, belongs = found.lead, self.evidence, self._belonging(found)
+        # Of what comes and goes, or is remembered, no others are known.
+        known = found.others or [row.problem for row in evidence.draws(lead)]
+        rows = (evidence.row(lead, problem) for problem in (lead.problem, *known))
+        inside = (row for row in rows if row is not None and belongs(row))
+        if (first := next(inside, None)) is None:
+            return None, False
+        usual = 0.0 if found.cause.failure == GOES else typical(evidence.draws(lead))
+        start = next((row for row in (first, *inside) if shows(row, usual)), None)
+
+        def keeps(row: Row) -> bool:
+            return belongs(row) and (start is None or shows(row, usual))
+
+        lead = replace(lead, problem=(start or first).problem)
+        problem, _, done = evidence.way_down(lead, keeps, SMALLER, numbers=True)
+        problem = problem.but(rounding=evidence.grades.get(problem.dtype, "strict"))
+        problem = evidence.posed(problem) if evidence.through_lens else problem
+        return replace(lead, problem=problem), done
+
+    def _belonging(self, found: Found) -> Callable[[Row], bool]:
+        """Whether a row fails as a cause says, and for this cause alone."""
         lead, evidence, besides = found.lead, self.evidence, found.cause.besides
         beside = [x.cause for x in self.search.found if x is not found and not besides]
         beside = [x for x in beside if not (x.lens and evidence.through_lens)]
@@ -134,28 +156,16 @@ class Telling:
         alone, others = (Bounds.of(kind, "", causes) for causes in both)
         goes = found.cause.failure == GOES  # and then no problem is outside of it
 
-        def keeps(row: Row) -> bool:
+        def belongs(row: Row) -> bool:
             inside = goes or not lead.within(alone, row.problem)
             inside = inside and row.how == lead.how and lead.within(others, row.problem)
             return inside and not (besides and does_as(evidence, lead, besides, row.problem))
 
-        # Of what comes and goes, or is remembered, no others are known.
-        known = found.others or [row.problem for row in evidence.draws(lead)]
-        rows = (evidence.row(lead, problem) for problem in (lead.problem, *known))
-        start = next((row.problem for row in rows if row is not None and keeps(row)), None)
-        if start is None:
-            return None, False
-        lead = replace(lead, problem=start)
-        problem, _, done = evidence.way_down(lead, keeps, SMALLER, numbers=True)
-        problem = problem.but(rounding=evidence.grades.get(problem.dtype, "strict"))
-        problem = evidence.posed(problem) if evidence.through_lens else problem
-        return replace(lead, problem=problem), done
+        return belongs
 
-    def _likened(self, found: Found, example: Counterexample) -> tuple[str, ...]:
-        """A line for each known bug that fails exactly where the target does."""
-        if found.line:
-            return (found.line,)
+    def _likening(self, found: Found) -> Likening:
+        """What known bugs are compared with, for a cause."""
         raw, seen = self.examiner.raw, self.evidence.mended
         chosen = seen.chosen if seen else {**raw.chosen, **self.examiner.request.conventions}
         own = [{name: x} for name, x in chosen.items() if x != raw.defaults.get(name, x)]
-        return Likening(self.search, self.evidence, found, own).told(example.problem)
+        return Likening(self.search, self.evidence, found, own)

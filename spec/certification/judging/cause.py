@@ -24,13 +24,14 @@ class Cause:
 
     features: the conditions that all problems of the set meet; empty if the target is wrong on all
     problems. asked: the function with the wrong results, in words; "" for the first function, which
-    all others depend on. failure: how it is wrong, in words. drawn: whether the features describe
-    the problems of clauses, as no single result is wrong; else the problems of calls. clauses,
-    dtypes: the numbers of clauses that fail there, and the formats. problems: how many problems are
-    wrong, and how many were tested there. beside: the numbers of clauses that fail there although
-    none of their calls is wrong by itself. lens: the change that corrects it, in words. `besides`:
-    for a set inside that of another cause, a line about the known bug that explains the rest of
-    that set. counterexample: the smallest one.
+    all others depend on. parts: which of several results are wrong, if not all of them are.
+    failure: how it is wrong, in words. drawn: whether the features describe the problems of
+    clauses, as no single result is wrong; else the problems of calls. clauses, dtypes: the numbers
+    of clauses that fail there, and the formats. problems: how many problems are wrong, and how many
+    were tested there. beside: the numbers of clauses that fail there although none of their calls
+    is wrong by itself. lens: the change that corrects it, in words. `besides`: for a set inside
+    that of another cause, a line about the known bug that explains the rest of that set.
+    counterexample: the smallest one.
     """
 
     features: tuple[str, ...]
@@ -44,6 +45,7 @@ class Cause:
     lens: str = ""
     besides: str = ""
     counterexample: Counterexample | None = None
+    parts: tuple[str, ...] = ()
 
     @property
     def set(self) -> tuple[str, ...]:
@@ -63,7 +65,8 @@ class Cause:
         often = f" in {wrong} of {inside} problems" if wrong < inside else ""
         everywhere = " in all problems" if wrong == inside > 0 else ""
         where = f" with {joined(self.features)}" if self.features else everywhere
-        return f"{self.wrong}{self._form}{often}{where}"
+        said = self._wrong(self.parts) if self.parts else self.wrong
+        return f"{said}{self._form}{often}{where}"
 
     @property
     def _form(self) -> str:
@@ -75,16 +78,21 @@ class Cause:
     @property
     def wrong(self) -> str:
         """The wrong result, and how it is wrong."""
+        return self._wrong((self.asked or "the output",))
+
+    def _wrong(self, results: Sequence[str]) -> str:
+        """The same of results by these names."""
         if self.drawn:
             verb = "is" if len(self.beside) == 1 else "are"
             return f"{', '.join(self.beside)} {verb} broken"
-        noun = self.asked or "the output"
+        *others, last = results
+        noun = f"{', '.join(others)} and {last}" if others else last
         if self.failure == RAISES:
             return f"computing {noun} {RAISES}"
         if not self.failure.startswith("is "):
             return self.failure
-        first = noun.partition(" of ")[0]
-        many = first.endswith("s") and not first.endswith("ss")
+        first = last.partition(" of ")[0]
+        many = others or (first.endswith("s") and not first.endswith("ss"))
         said = self.failure.replace("is ", "are ", 1) if many else self.failure
         return f"{noun} {said}{' in another way' if self.besides else ''}"
 
@@ -98,8 +106,8 @@ class Cause:
     def from_json(written: Mapping[str, Any]) -> "Cause":
         """The cause that `to_json` wrote."""
         fields = {name: x for name, x in written.items() if name != "sentence"}
-        for name in ("features", "clauses", "dtypes", "problems", "beside"):
-            fields[name] = tuple(fields[name])
+        for name in ("features", "clauses", "dtypes", "problems", "beside", "parts"):
+            fields[name] = tuple(fields.get(name, ()))
         example = fields["counterexample"]
         fields["counterexample"] = example and counterexample_from_json(example)
         return Cause(**fields)
