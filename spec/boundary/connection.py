@@ -6,7 +6,7 @@ import json
 import mmap
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
@@ -18,6 +18,7 @@ from spec.runner.serve import LONGEST
 
 ALL = 64  # of so many looks at the places that were left lately, one is at all places
 IMPORTS = 120.0  # seconds at least for what is no call: a target and its library are imported
+MANY = 256  # arrays that a message names; more would not fit into one
 CALLS = 4000  # of a runner, on average, before another one takes its place
 Form = tuple[str, int, tuple[int, ...], tuple[int, ...] | None, int]  # dtype, count, shape, strides
 
@@ -75,12 +76,26 @@ class Connection:
         self.talk.close()
 
     def ask(self, do: str, **told: Any) -> Any:
-        """The answer to a question. Raises what the target raised; Interfered."""
+        """The answer to a question. Raises what the target raised; Interfered.
+
+        Thousands of arrays are new where a target has no word for the options of most problems.
+        """
+        while len(self.new) > MANY or len(self.free) > MANY:
+            answer = self._ask("note", {})
+            if "no" in answer:
+                return answer
+        return self._ask(do, told)
+
+    def _ask(self, do: str, told: Mapping[str, Any]) -> Any:
+        """The answer to one message, which first makes MANY arrays known, and drops as many."""
         number = secrets.token_hex(8)
         message = {"n": number, "do": do, **told}
-        message |= {"new": self.new} if self.new else {}
-        message |= {"free": self.free} if self.free else {}
-        self.new, self.free = [], []
+        new, self.new = self.new[:MANY], self.new[MANY:]
+        free: list[int] = []
+        if not self.new:  # nothing is dropped before it is known
+            free, self.free = self.free[:MANY], self.free[MANY:]
+        message |= {"new": new} if new else {}
+        message |= {"free": free} if free else {}
         if (patience := self.ending.patience) is not None:
             patience = patience if do == "call" else max(patience, IMPORTS)
             self.talk.settimeout(patience)

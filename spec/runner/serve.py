@@ -2,6 +2,7 @@
 
 start    find the target
 library  choose the array library and its device
+note     make arrays known, of which there are too many for one message
 call     call an object; with leaves, so that it can be differentiated
 pull     the gradients of a recorded call
 get      an attribute of an object;  describe, overlap, fetch, compile: see `DOES`
@@ -88,6 +89,9 @@ class Runner:
     def choose(self, told: Mapping[str, Any]) -> Any:
         """Choose the array library."""
         self.objects.library = library(told["name"], told["device"])
+
+    def note(self, told: Mapping[str, Any]) -> Any:
+        """Nothing but what every message does: arrays are made known, and dropped."""
 
     def describe(self, told: Mapping[str, Any]) -> Any:
         """The description of an object."""
@@ -224,6 +228,7 @@ class Runner:
 DOES: Mapping[str, Callable[[Runner, Mapping[str, Any]], Any]] = {
     "start": Runner.start,
     "library": Runner.choose,
+    "note": Runner.note,
     "describe": Runner.describe,
     "get": Runner.get,
     "call": Runner.call,
