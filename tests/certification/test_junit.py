@@ -11,6 +11,7 @@ from spec.certification.diagnosing.diagnosis import Diagnosis
 from spec.certification.judging.cause import Cause
 from spec.certification.judging.verdict import OUTCOMES
 from spec.certification.ledger.junit import junit
+from spec.certification.ledger.untested import why_untested
 from spec.certification.target.probed import Refusal
 from tests.certification.made import certificate, verdict
 from tests.shell import FEW, certify, run
@@ -115,7 +116,7 @@ def test_a_failure_says_what_is_wrong_what_it_looks_like_and_how_to_repeat_it(to
     [
         ("right", "M8", "recommended only: "),
         ("known", "A2", "declared deviation: declared: published so"),
-        ("wrong", "M1", "not supported: "),
+        ("wrong", "M1", "not supported: a boolean mask"),
     ],
 )
 def test_what_blocks_nothing_is_skipped_with_the_reason(name, number, why, told):
@@ -194,3 +195,9 @@ def test_every_outcome_is_told_and_every_word_is_legal():
     shown = "a\\x00b\\x1b[1m\\ud800\\ufffe<&\">'\\r"
     assert one.get("name") == f"{shown}\n]]>"
     assert one.find(".//error").get("message") == f"{shown}\\n]]>"
+
+
+def test_why_a_clause_was_not_tested_is_told_in_nouns():
+    told = why_untested("takes a boolean mask; can be run as training runs it")
+    assert told == "not supported: a boolean mask, being run as training runs it"
+    assert why_untested("problems where causal") == "not tested: without problems where causal"

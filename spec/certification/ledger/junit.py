@@ -20,6 +20,7 @@ from spec.certification.ledger.findings import Findings
 from spec.certification.ledger.outcomes import outcome
 from spec.certification.ledger.remarks import advice
 from spec.certification.ledger.text import in_short
+from spec.certification.ledger.untested import why_untested
 from spec.clause import section_of
 from spec.kinds import kind_of
 from spec.printable import printable
@@ -29,7 +30,6 @@ SKIPPED = {  # outcome -> what comes before its message
     "violated should": "recommended only: ",
     "violated promise": "equal bits are not promised: ",
     "deviates": "declared deviation: ",
-    "not offered": "not supported: ",
     "refused": "raises an exception: ",
     "blocked": "not run: ",
 }
@@ -108,7 +108,9 @@ def _case(name: str, verdict: Verdict, certificate: Findings) -> Element:
 def _came(verdict: Verdict, certificate: Findings) -> Iterator[Element]:
     """Yield the result of a test, unless it passed."""
     found = outcome(verdict)
-    if found in SKIPPED:
+    if found == "not offered":
+        yield Element("skipped", message=_legal(why_untested(verdict.message)))
+    elif found in SKIPPED:
         yield Element("skipped", message=_legal(f"{SKIPPED[found]}{verdict.message}"))
     elif found == "crashed":
         message = "; ".join([verdict.message, *_explained(verdict, certificate)])

@@ -41,6 +41,14 @@ def not_supported(verdicts: Iterable[Verdict]) -> Iterator[str]:
         yield f"{UNTESTED}{_clauses(len(numbers))} without {what}"
 
 
+def why_untested(message: str) -> str:
+    """Why a clause was not tested, from its verdict: what is lacking, or that nothing is left."""
+    parts = message.split("; ")
+    if outside := [x for x in parts if x.startswith(ELSEWHERE)]:
+        return f"{UNTESTED}without {outside[0]}"
+    return f"not supported: {', '.join(map(in_nouns, parts))}"
+
+
 def lacked(verdicts: Iterable[Verdict]) -> tuple[dict[str, Clauses], dict[str, Clauses]]:
     """The capabilities that a target lacks, and conditions that leave no problem, with the clauses.
 
