@@ -7,10 +7,10 @@ bugs at once, if these give the target's results on all problems; else by a cond
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from spec.clause import Clause
 from spec.comparison import Violation
 from spec.features import ASKED
 from spec.kind import Kind
+from spec.kinds import kind_of
 from spec.mistake import Mistake
 from spec.notation import HALF, Array
 from spec.trial import broken
@@ -207,9 +208,15 @@ def _likeliest(search: Search, lead: Lead, problems: Sequence[Any]) -> list[str]
 def _explaining(search: Search, lead: Lead, problem: Any) -> list[str]:
     """The known bugs that fail on a problem as the target does."""
     kind, failure = search.kind, search.evidence.failure(lead, problem)
-    bounds = ((name, Bounds.of(kind, mistake.where)) for name, mistake in kind.mistakes.items())
-    there = (name for name, where in bounds if lead.within(where, problem))
+    there = (name for name, where in _wheres(kind.about).items() if lead.within(where, problem))
     return [name for name in there if _alike(kind, name, failure, problem)]
+
+
+@cache
+def _wheres(about: str) -> Mapping[str, Bounds]:
+    """The problems on which each known bug of a kind is wrong, by its name."""
+    kind = kind_of(about)
+    return {name: Bounds.of(kind, mistake.where) for name, mistake in kind.mistakes.items()}
 
 
 def _set_apart(evidence: Evidence, rows: Sequence[Row], other: Array) -> tuple[str, ...]:

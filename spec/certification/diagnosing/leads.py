@@ -182,10 +182,10 @@ def typical(rows: Sequence[Row]) -> float:
 
 
 def shows(row: Row, usual: float) -> bool:
-    """Whether the error of a row is more than next to nothing beside the typical one.
+    """Whether the error of a row is not negligible, compared with the usual one.
 
-    An example shows the fault, and a known bug need not have the numbers of a row that does not:
-    where the right gradient is an exact zero, as for a single key, a factor that is forgotten
-    leaves no more wrong than what rounding has left.
+    Only such a row is an example, and known bugs are compared on such rows. Where the right
+    gradient is an exact zero, as for a single key, all that a forgotten factor changes is what
+    rounding has left.
     """
     return row.off > of_its_size(row.problem.dtype) * usual
