@@ -25,7 +25,7 @@ and r_j = j of keys, a window (L, R), biases b, ALiBi slopes m, segments seg and
 
     s_ij  = scale <q_i, k_j>
     z_ij  = cap(s_ij) + b_ij - m_h |p_i - r_j|
-    j visible to i  <=>  mask_ij, seg_i = seg_j, p_i - L <= r_j <= p_i + R, and r_j <= p_i if causal
+    j visible to i <=> mask_ij, seg_i = seg_j >= 0, p_i - L <= r_j <= p_i + R, r_j <= p_i if causal
     lse_i = log(e^t_h + sum_j e^z_ij)    over the keys visible to i; no sink is t_h = -inf
     a_ij  = e^(z_ij - lse_i)
     o_i   = sum_j a_ij v_j

@@ -15,6 +15,8 @@ WORDS: Mapping[str, str] = {
     Capability.WIDTHS: "values wider or narrower than keys",
 }
 
+AFTER_BIAS = "a soft-cap of biased scores (softcap=after-bias)"
+RESTARTING = "segments in which positions restart (positions=in-sequence)"
 FEW = (Capability.SCALE, Capability.WIDTHS)  # which a problem with few options has, if no others
 
 
@@ -23,7 +25,14 @@ def excluded(domain: Problems | Planted) -> tuple[str, ...]:
     if isinstance(domain, Planted):
         options = [x for x in OPTIONS if x not in (Capability.GROUPS, Capability.WIDTHS)]
         return tuple(map(_said, options))
-    return (*map(_said, _options(domain)), *["N other than M"] * domain.square)
+    rows = domain.in_rows or (domain.positions is False and not domain.segments)
+    of_conventions = {  # which have a meaning under another convention
+        "N other than M": domain.square,
+        AFTER_BIAS: domain.shifts and domain.caps is not False,
+        RESTARTING: rows and domain.segments is not False,
+    }
+    lacks = (said for said, lacking in of_conventions.items() if lacking)
+    return (*map(_said, _options(domain)), *lacks)
 
 
 def _said(option: str) -> str:

@@ -116,7 +116,8 @@ _OPTIONS = (
         "packing",
         "query_segments",
         "Several sequences share one array. A query may attend only to keys of its segment: "
-        "seg_i = seg_j. Positions are counted, and diagonals aligned, within each segment.",
+        "seg_i = seg_j >= 0 (that of padding is negative). Positions are counted, and diagonals "
+        "aligned, within each segment.",
     ),
     Option(
         "pages",

@@ -87,6 +87,15 @@ class Texts:
         return Problem(**drawn, window=window, full=self.full, dtype=scope.dtype, seed=seed)
 
 
+def excluded(domain: Texts) -> tuple[str, ...]:
+    """The options that no problem of a domain has, in words."""
+    lacks = {
+        "a window": domain.windowed is False,
+        "fewer key heads than query heads": domain.grouped is False,
+    }
+    return tuple(said for said, lacking in lacks.items() if lacking)
+
+
 def _lengths(domain: Texts, seed: int, size: Sizes) -> Array:
     """A length for each sequence; the first has all tokens, the others at least the least."""
     lengths = Stream(seed, 2).integers(domain.least, size.N + 1, size.B)

@@ -2,9 +2,10 @@
 
 import inspect
 
-from spec.abilities import Conventions, Functions, Targets
+from spec.abilities import Conventions, Functions, Reports, Targets
 from spec.attention.conventions import declaring, granted
 from spec.cache.definition import DEFINITION
+from spec.cache.domain import excluded
 from spec.cache.features import MEANINGS, VOCABULARY
 from spec.cache.mistakes import MISTAKES
 from spec.cache.notation import Problem
@@ -47,4 +48,5 @@ KIND = Kind(
     targets=Targets(told=lambda found: inspect.isclass(found) and hasattr(found, "extend")),
     functions=FUNCTIONS,
     conventions=Conventions(under=declaring, telling=telling),
+    reports=Reports(excluded=excluded),
 )

@@ -33,7 +33,8 @@ the output, dq, dk, dv those by q, k, v. With masks, biases b, causality and pos
     o_i  = sum_j a_ij v_j                 the output;  lse_i = log sum_j exp(s_ij)
 
 [The options](options.md) say what a window, a soft-cap, sinks and slopes add. A clause holds with
-all options but those that its page lists under *without*.
+all options but those that its page lists under *without*: the problems are drawn without them, and
+the check of a clause may add one that it is about.
 
 *Evidence*: **proved** for any number of keys (by SymPy, with a control that must fail), **proved at
 sizes** that the proof states, **exact**: the definition itself in rational arithmetic, with

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from spec.abilities import Causes, Conventions, Functions
+from spec.abilities import Causes, Conventions, Functions, Reports
 from spec.attention.conventions import declaring, granted
 from spec.dropout import mistakes, plug
 from spec.dropout.domain import RATES
@@ -53,4 +53,5 @@ KIND = Kind(
     ),
     conventions=Conventions(under=declaring, telling=telling, told_by={"products": "D2"}),
     causes=Causes(twists=twists),
+    reports=Reports(excluded=lambda domain: ("a mask", "causality") if domain.crowd else ()),
 )

@@ -2,6 +2,7 @@
 
 from spec.abilities import Causes, Conventions, Functions, Reports, Targets, Trials
 from spec.kind import Kind
+from spec.layer.excluded import excluded
 from spec.layer.features import MEANINGS, VOCABULARY
 from spec.layer.known import KNOWN
 from spec.layer.mistakes import MISTAKES
@@ -42,5 +43,5 @@ KIND = Kind(
     trials=Trials(kinds=kinds, of_functions=of_functions, beyond=apart, precise=(core("float64"),)),
     conventions=Conventions(under=under, telling=telling),
     causes=Causes(lenses=LENSES),
-    reports=Reports(calls=calls),
+    reports=Reports(calls=calls, excluded=excluded),
 )

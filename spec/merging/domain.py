@@ -92,6 +92,14 @@ ALONE = (ALL,)
 LIVE = Problems(rows=ALONE)
 
 
+def excluded(domain: Problems) -> tuple[str, ...]:
+    """The parts that no problem of a domain has, in words."""
+    rows = SEVERAL if domain.rows is None else domain.rows
+    if {*rows} == {ALL}:
+        return ("an empty part",)
+    return () if NONE in rows else ("two empty parts",)
+
+
 def in_format(
     arrays: Mapping[str, Array], place: Callable[[Array, Array], Pair], dtype: str
 ) -> Problem:

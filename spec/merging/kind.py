@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from spec.abilities import Conventions, Functions, Targets, Trials
+from spec.abilities import Conventions, Functions, Reports, Targets, Trials
 from spec.kind import Kind
 from spec.merging import mistakes, plug
+from spec.merging.domain import excluded
 from spec.merging.features import MEANINGS, VOCABULARY
 from spec.merging.notation import Problem, State
 from spec.merging.plug.conventions import under
@@ -48,4 +49,5 @@ KIND = Kind(
     conventions=Conventions(
         under=under, telling=telling, told_by={"lse-base": "Q2", "fully-masked-lse": "Q2"}
     ),
+    reports=Reports(excluded=excluded),
 )

@@ -6,7 +6,7 @@ import pytest
 
 from spec import CLAUSES
 from spec.attention.contents import UNBOUNDED
-from spec.attention.excluded import excluded
+from spec.attention.excluded import AFTER_BIAS, RESTARTING, excluded
 from spec.attention.notation import Problem
 from spec.attention.options import KINDS
 from spec.certification.judging.binding import without
@@ -27,15 +27,20 @@ HAS: Mapping[str, Callable[[Problem], bool]] = {
     "fewer key heads than query heads": lambda p: p.grouped,
     "values wider or narrower than keys": lambda p: p.E != p.D,
     "N other than M": lambda p: p.N != p.M,
+    AFTER_BIAS: lambda p: p.softcap is not None,
+    RESTARTING: lambda p: p.query_segments is not None,
 }
+CHOSEN = {AFTER_BIAS: {"softcap": "after-bias"}, RESTARTING: {"positions": "in-sequence"}}
 OURS = [clause for clause in CLAUSES.values() if clause.about == "attention"]
 
 
 def test_what_is_excluded_is_not_drawn() -> None:
     wrong = []
     for clause in OURS:
-        drawn = [*series(clause, Scope("float32", KINDS), 8, 0)]
-        wrong += [(clause.number, x) for x in excluded(clause.over) if any(map(HAS[x], drawn))]
+        for option in excluded(clause.over):
+            scope = Scope("float32", KINDS, conventions=CHOSEN.get(option, {}))
+            drawn = series(clause, scope, 8, 0)
+            wrong += [(clause.number, option)] * any(map(HAS[option], drawn))
     assert not wrong
 
 
@@ -47,4 +52,6 @@ def test_every_option_is_in_the_problems_of_some_clause(option: str) -> None:
 def test_it_is_said_of_a_clause() -> None:
     assert without(CLAUSES["K1"]) == "a soft-cap, attention sinks"
     assert without(CLAUSES["A1"]) == ""
+    assert AFTER_BIAS in without(CLAUSES["M22"])
+    assert RESTARTING in without(CLAUSES["C12"])
     assert without(CLAUSES["D1"]) == ""

@@ -9,6 +9,7 @@ import textwrap
 import numpy as np
 import pytest
 
+from spec import about as clauses_about
 from spec.backends import Unsuitable
 from spec.certification.as_tests import runs
 from spec.certification.explaining.derived import named, written
@@ -89,7 +90,9 @@ def mended(mistake):
 def test_a_script_of_several_calls_needs_the_target_alone(about, name, clause, monkeypatch):
     mistake = KINDS[about].mistakes[name]
     module = mistake.target.__module__
-    script = script_of(f"{module}:{name}", clause, mistake.dtypes[0], kind=about, seed=2)
+    promise = clauses_about(about)[clause].promise
+    how = {"kind": about, "seed": 2, "promises": (promise,) if promise else ()}
+    script = script_of(f"{module}:{name}", clause, mistake.dtypes[0], **how)
     assert needs_the_specification(script) is (name in NEEDS_THE_SPECIFICATION)
     assert len(script.splitlines()) <= 45
     done = shell.script_here(script)

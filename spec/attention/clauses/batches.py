@@ -87,7 +87,7 @@ def query_alone_has_same_bits(attention: Implementation, problem: Problem) -> No
 
         o(q_i alone) = o(q)_i
 
-    Many programs have a path of their own for a single query. P3 asks for the value alone.
+    Many programs have a path of their own for a single query. P3 allows rounding errors.
     """
     i = [problem.chance().below(problem.N)]
 

@@ -131,9 +131,9 @@ def largest_of_very_negative_biases_still_wins(attention: Implementation, proble
 
         q_i = 0, b_ij in {c_i, 2 c_i}  implies  o_i = mean of v_j over the keys with b_ij = c_i
 
-    exp(c_i) is negligible compared with 1. A row whose largest score is -2^100 has a softmax like
-    any other row. The clause catches thresholds below which a bias counts as a mask, and a running
-    maximum that starts from a finite number.
+    Here c_i is far below zero, so exp(c_i) is negligible compared with 1. A row whose largest score
+    is -2^100 has a softmax like any other row. The clause catches thresholds below which a bias
+    counts as a mask, and a running maximum that starts from a finite number.
     """
     bias, least_low = masks.low(problem.chance(), problem.N, problem.M, problem.dtype)
     flat = problem.but(q=np.zeros_like(problem.q), mask=least_low)

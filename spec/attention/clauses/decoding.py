@@ -84,7 +84,7 @@ def last_token_attends_to_the_whole_sequence(attention: Implementation, problem:
 def token_by_token_decoding_equals_causal_attention(
     attention: Implementation, problem: Problem
 ) -> None:
-    """Decoding one token with all keys so far and no mask gives its row of full causal attention.
+    """Query t over the first t + 1 keys, without causality, gives row t of causal attention.
 
         o(q_t; k[:t+1], v[:t+1]) = o(q, k, v; causal)_t
 

@@ -149,7 +149,8 @@ def nan_in_masked_keys_does_not_reach_the_output(
 
         o(k, v) = o(k', v')    where they differ only at keys masked for all queries
 
-    Zero times NaN is NaN. A masked value must be left out of the sum, not multiplied by zero.
+    0 * NaN and NaN - inf are NaN. So a masked score is replaced, not lowered, and a masked value is
+    left out of the sum, not multiplied by zero.
     """
     o = attention.forward(poisoned(problem, np.nan, np.nan))
 

@@ -58,7 +58,7 @@ def later_tokens_receive_no_gradient_from_earlier_outputs(
     proof=at_sizes.the_first_causal_query_has_no_gradient,
 )
 def first_causal_query_has_zero_gradient(attention: Implementation, problem: Problem) -> None:
-    """The first query may attend to one key only, so its gradient is zero.
+    """The first query sees at most one key, so no loss of the output has a gradient there.
 
         dq_0 = 0
 

@@ -81,7 +81,8 @@ def key_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> No
 
         sum_j dk_j = 0
 
-    This is K1 differentiated in c, at c = 0. A gradient of zeros passes here; A3 rejects it.
+    This is K1, o(k + c) = o(k), differentiated in c at c = 0. A gradient of zeros passes here; A3
+    rejects it.
     """
     dk = attention.backward(problem).k
 

@@ -86,8 +86,8 @@ def a_million_keys_are_measured(attention: Implementation, problem: Problem) -> 
 
         lse_i = log sum_(j < M) exp(s_ij)    for M up to 2^12 (quick), 2^17 (standard), 2^20 (deep)
 
-    Partial results are combined by it, so a sum of weights that stays at 2048 is wrong here even
-    where the output does not depend on it.
+    Parts are merged by their log-sum-exps. A sum of exponentials in float16 stops at 2048, and then
+    the log-sum-exp is wrong even where the output is right.
     """
     lse = attention.lse(problem)
 

@@ -178,7 +178,7 @@ def duplicating_all_keys_leaves_output_unchanged(
 ) -> None:
     """If every key occurs twice, all weights are halved, and the output does not change.
 
-        o(q, [k, k], [v, v]) = o(q, k, v)
+        o(q, [k, k], [v, v]) = o(q, k, v)    mask columns, positions and segments twice as well
 
     Numerator and denominator both double. The clause catches a constant in the denominator, which
     does not double.

@@ -120,10 +120,10 @@ def repeated_call_gives_equal_output(attention: Implementation, problem: Problem
 def earlier_calls_leave_no_trace_in_outputs(attention: Implementation, problem: Problem) -> None:
     """Earlier calls leave no trace in an output, whether they had other values or another shape.
 
-        o(x), o(y), o(z), o(x)    the last equals the first, up to rounding
+        o(x), o(y), o(z), o(x)    the last equals the first; y has other values, z another shape
 
-    o(y) is compared with the definition. A cache of results whose key is the shape returns the
-    right o(x) again, but it returns o(x) for y as well.
+    o(y) is compared with the definition. Code that keeps results by shape returns the right o(x)
+    again, but it returns o(x) for y as well.
     """
     other = with_other_values(problem)
 

@@ -100,9 +100,9 @@ def zero_slopes_equal_no_slopes(attention: Implementation, problem: Problem) -> 
 def each_batch_element_has_its_own_slopes(attention: Implementation, problem: Problem) -> None:
     """With slopes of shape (B, H), each batch element uses its own row of slopes.
 
-        o(m)_b = o(x_b; m_b)
+        o(x; m)_b = o(x_b; m_b)    x_b, m_b: the inputs and the row of slopes of batch element b
 
-    Here x_b are the inputs of batch element b, and m_b is its row of slopes.
+    Code that indexes slopes by the head alone uses the first row for all batch elements.
     """
     several = problem.but(slopes=np.resize(USUAL, (problem.H, problem.B)).T.copy())
     b = problem.chance().below(problem.B)

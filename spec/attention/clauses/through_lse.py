@@ -220,7 +220,7 @@ def fully_masked_query_gives_no_gradient_through_lse(
 def sink_gradient_includes_the_lse_term(attention: Implementation, problem: Problem) -> None:
     """The gradient of an attention sink includes the part that comes through the log-sum-exp.
 
-        dt_h = sum_i exp(t_h - lse_i) (dlse_i - <dout_i, o_i>)
+        dt_h = sum_bi exp(t_h - lse_i) (dlse_i - <dout_i, o_i>)    over all queries of the batch
 
     If a sink is large, the output of a query hardly depends on it, but the log-sum-exp is almost
     the sink itself.

@@ -77,7 +77,7 @@ def sliding_window_equals_explicit_mask(attention: Implementation, problem: Prob
 def mask_and_window_both_apply(attention: Implementation, problem: Problem) -> None:
     """A key is visible only if the mask, the window and causality all allow it.
 
-        o(mask, window) = o(mask and window)
+        o(mask, window, causal) = o(mask and window and causal)
 
     An implementation in which a mask replaces the window still passes if each of the two is
     tested alone.

@@ -35,11 +35,11 @@ from spec.comparison import equal
     proof=proofs.a_token_is_a_row_of_one_pass,
 )
 def token_by_token_equals_one_causal_pass(cache: Cache, problem: Problem) -> None:
-    """Decoding a sequence token by token gives the outputs of one causal pass.
+    """Without a window, decoding token by token gives the outputs of one causal pass.
 
         o(x_t; cache of x_0 ... x_(t-1)) = o(x; causal)_t
 
-    A token attends only to the keys so far (C12), and the cache has kept them.
+    A token attends to all keys so far (C12), and the cache has kept them.
     """
     steps = one_by_one(0 * problem.ends, problem.ends)
 

@@ -66,7 +66,8 @@ def rollback_restores_the_earlier_state(cache: Cache, problem: Problem) -> None:
 
         o(x[t:]; rollback of (cache of x[:t] and y) to t) = o(x; causal)[t:]
 
-    Keys, values and the position of the next token must all be as they were before.
+    Keys, values and the position of the next token must all be as they were before. A cache that
+    has dropped keys that it needs again must raise an exception. The pass has the same window.
     """
     o = with_a_detour(cache, problem, problem.place())
 
@@ -90,7 +91,7 @@ def rollback_to_zero_empties_the_cache(cache: Cache, problem: Problem) -> None:
 
         o(x; rollback of (cache of y) to 0) = o(x; causal)
 
-    Zero is a valid length. The bug is to treat it as a missing one.
+    A common bug takes a length of 0 for "no length given".
     """
     o = with_a_detour(cache, problem, 0 * problem.ends, slowly=True)
 

@@ -24,8 +24,8 @@ ELSE = "float32"  # the format in which known mistakes are tried that have not t
 class Likening:
     """The failures of one cause, and right results, with which known bugs are compared.
 
-    chosen: the target's choices that are not the default of its own kind, each alone. What is known
-    of a problem is kept, as every bug is put to the same ones.
+    chosen: the target's choices that are not the default of its own kind, each alone. Problems and
+    failures are kept, as all known bugs are compared on the same ones.
     """
 
     def __init__(

@@ -86,10 +86,10 @@ def dropout_output_uses_the_kept_weights(network: Dropout, problem: Problem) -> 
 def value_gradients_use_the_same_dropout_mask(network: Dropout, problem: Problem) -> None:
     """The gradient of the values uses exactly the weights that the forward pass used.
 
-        dv_j = sum_i m_ij a_ij dout_i / (1 - p)
+        dv_j = sum_i m_ij a_ij dout_i / (1 - p)    m_ij = 1 if a weight is kept, else 0; p < 1
 
-    A backward pass draws no new mask. It either stores the mask or generates it again from the
-    same random numbers.
+    Here p is the rate. A backward pass draws no new mask m: it either stores the mask or generates
+    it again from the same random numbers.
     """
     known = bounds(problem, kept(network, problem))
 

@@ -14,12 +14,14 @@ elements share.
 
 import numpy as np
 
+from spec.attention import rounding
 from spec.clause import clause
-from spec.comparison import at_least, at_most, same_bits
+from spec.comparison import at_least, at_most, equal
 from spec.dropout import chance
 from spec.dropout.domain import CROWDS, Problems
 from spec.dropout.notation import Dropout, Problem
 from spec.dropout.reading import kept, masks, of_crowd, readable, used_weights
+from spec.dropout.rounding import of_any_output
 from spec.notation import Array
 
 KEYS, QUERIES, HEADS, BATCH = -1, -2, -3, -4  # axes of a mask
@@ -62,7 +64,7 @@ def independent_along(network: Dropout, problem: Problem, axis: int) -> None:
 
 @clause("D14", over=Problems(), catches={"draws_from_the_clock"})
 def same_seed_gives_the_same_dropout_output(network: Dropout, problem: Problem) -> None:
-    """Two calls with the same seed return the same output, bit for bit.
+    """Two calls with the same seed return the same output.
 
         o_2 = o_1    two calls with the same inputs and seed
 
@@ -71,7 +73,7 @@ def same_seed_gives_the_same_dropout_output(network: Dropout, problem: Problem) 
     """
     first, second = network.forward(problem), network.forward(problem)
 
-    same_bits(second, first)
+    equal(second, first, within=2 * of_any_output(problem))
 
 
 @clause("D15", over=CROWDS, catches={"ignores_the_seed", "never_drops"})
@@ -109,7 +111,8 @@ def dropout_resumes_after_evaluation(network: Dropout, problem: Problem) -> None
 
     first, between, last = network.sequence(problem, (True, False, True))
 
-    same_bits(between, network.forward(problem.but(training=False)))
+    evaluated = network.forward(problem.but(training=False))
+    equal(between, evaluated, within=2 * rounding.of_output(problem.attention))
     shared_by_chance(last != 0, 1 - problem.p)
     shared_by_chance((first != 0) == (last != 0), agreeing(problem.p))
 

@@ -4,14 +4,12 @@ These are the claims of section T about attention: a call modifies no input, the
 gives the same output, and no state is kept. Implementations often apply a ReLU in place.
 """
 
-import numpy as np
-
 from spec.attention.options import Capability
 from spec.clause import clause
-from spec.comparison import equal, leaves_its_inputs_alone, same_bits
+from spec.comparison import equal, leaves_its_inputs_alone
 from spec.feed_forward.domain import Problems
 from spec.feed_forward.notation import FeedForward, Problem
-from spec.feed_forward.rounding import bounds, of_output
+from spec.feed_forward.rounding import bounds, of_gradients, of_output
 
 
 @clause("F23", over=Problems(), needs={Capability.CALL}, catches={"adds_the_residual_in_place"})
@@ -27,17 +25,17 @@ def feed_forward_call_does_not_modify_inputs(network: FeedForward, problem: Prob
 
 @clause("F24", over=Problems(), catches={"drops_units_at_random", "remembers_outputs_by_shape"})
 def feed_forward_output_ignores_earlier_calls(network: FeedForward, problem: Problem) -> None:
-    """The output depends on the input alone, bit for bit, and not on earlier calls.
+    """The output depends on the input alone, and not on earlier calls.
 
         F(x), F(-x), F(x)    and the last equals the first
 
-    F(-x) is compared with the definition, because a cache that is keyed by shape would repeat F(x).
+    F(-x) is compared with the definition, because code that keeps results by shape repeats F(x).
     """
     other = problem.but(x=-problem.x)
 
     first, between, last = (network.forward(p) for p in (problem, other, problem))
 
-    same_bits(last, first)
+    equal(last, first, within=2 * of_output(problem))
     equal(between, bounds(other).y, within=of_output(other))
 
 
@@ -45,7 +43,7 @@ def feed_forward_output_ignores_earlier_calls(network: FeedForward, problem: Pro
     "F25", over=Problems(), needs={Capability.GRADIENTS}, catches={"accumulates_bias_gradients"}
 )
 def feed_forward_gradients_do_not_accumulate(network: FeedForward, problem: Problem) -> None:
-    """Two backward passes give the same gradients, bit for bit, and the output stays the same.
+    """Two backward passes give the same gradients, and the output stays the same.
 
         d(x), d(x)    and F(x) before = F(x) after
 
@@ -54,6 +52,7 @@ def feed_forward_gradients_do_not_accumulate(network: FeedForward, problem: Prob
     before = network.forward(problem)
     first, second = network.backward(problem), network.backward(problem)
 
+    budget = of_gradients(problem)
     for name in ("x", "W1", "b1", "W2", "b2"):
-        same_bits(np.asarray(getattr(second, name)), np.asarray(getattr(first, name)))
-    same_bits(network.forward(problem), before)
+        equal(getattr(second, name), getattr(first, name), within=2 * getattr(budget, name))
+    equal(network.forward(problem), before, within=2 * of_output(problem))

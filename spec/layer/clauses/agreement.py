@@ -232,9 +232,9 @@ def mean_weights_are_the_mean_over_heads(layer: Layer, problem: LayerProblem) ->
 def the_weights_of_every_query_sum_to_one(layer: Layer, problem: LayerProblem) -> None:
     """The weights of a query sum to one, in each head and in the mean over heads.
 
-        sum_j a_h,ij = 1
+        sum_j a_h,ij = 1    if query i has a visible key in every head
 
-    After dropout they would not sum to one; section D covers dropout.
+    L32 is about fully masked queries, and section D about dropout.
     """
     a = layer.weights(problem)
 

@@ -41,13 +41,13 @@ GRADIENTS = {Capability.GRADIENTS}
 )
 def query_and_key_weight_gradients_balance(layer: Layer, problem: LayerProblem) -> None:
     """In every head, the matrix W dW^T + b db^T of the query projection is the transpose of that of
-    the key projection.
+    the key projection, if each head has keys of its own.
 
         W_q dW_q^T + b_q db_q^T = dW_k W_k^T + db_k b_k^T    (D x D, for the rows of a head)
 
     Here dW and db are the gradients of the weights W and the bias b. This is L11 differentiated: if
     an invertible matrix multiplies the queries, and its transposed inverse the keys, the scores do
-    not change. The identity holds even if the gradient of the scores is wrong; A2 and L3 check that
+    not change. The identity holds even if the gradient of the scores is wrong; L3 checks that
     gradient.
     """
     got, known = layer.backward(problem).parameters, budgets(problem).of_gradients.parameters
@@ -158,7 +158,7 @@ def sgd_step_subtracts_rate_times_gradient(layer: Layer, problem: LayerProblem) 
 
         p' = p - rate dp
 
-    The rate is a power of two here, so the multiplication by it does not round.
+    The rate is a power of two here, so only a subnormal product is rounded.
     """
     rate = 2.0**-6
     moved = layer.step(problem, rate).named()

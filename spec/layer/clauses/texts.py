@@ -54,7 +54,7 @@ def layer_batch_elements_are_independent(layer: Layer, problem: LayerProblem) ->
     effort=2,
 )
 def permuting_layer_queries_permutes_outputs(layer: Layer, problem: LayerProblem) -> None:
-    """Permuting the queries permutes the outputs in the same way.
+    """Without causality, permuting the queries permutes the outputs in the same way.
 
         y(query in the order pi, mask rows too) = y in the order pi
 

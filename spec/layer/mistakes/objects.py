@@ -47,7 +47,7 @@ def evaluates_for_ever(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
     return (y * y.dtype.type(0.5) if vars(layer).get("off") and layer.training else y), a
 
 
-@wrong("call", incident="BUG-28")
+@wrong("call", incident="BUG-28", harmless=True, force="promise")
 def answers_otherwise_every_third_time(call: Any, layer: Any, *inputs: Any, **o: Any) -> Any:
     """Returns an output that is higher by one unit in the last place at every third call."""
     y, a = call(layer, *inputs, **o)

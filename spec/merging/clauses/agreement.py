@@ -42,9 +42,9 @@ def merged_output_matches_the_definition(merging: Merging, problem: Problem) -> 
 
         o = w_1 o_1 + w_2 o_2,    w_i = exp(lse_i - lse),    lse = log(exp lse_1 + exp lse_2)
 
-    Here o_i and lse_i are the results of part i. The error bound includes what is lost when parts
-    are normalised before they are merged: lse is then rounded first, which gives each weight a
-    relative error of u |lse|, with u the unit roundoff.
+    Here o_i and lse_i are the results of part i; an empty part has the weight 0. The error bound
+    allows weights that are computed from a rounded lse, as by exp(lse_i - lse): the relative error
+    of each is u |lse|, with u the unit roundoff.
     """
     o, _ = merging.forward(problem)
 

@@ -145,9 +145,9 @@ def constant_added_to_both_lse_shifts_the_merged_lse(merging: Merging, problem: 
 def merged_output_lies_between_both_outputs(merging: Merging, problem: Problem) -> None:
     """Every entry of the merged output lies between the entries of the two outputs.
 
-        min(o_1, o_2) <= o <= max(o_1, o_2)
+        min(o_1, o_2) <= o <= max(o_1, o_2)    unless both parts are empty
 
-    The weights are nonnegative and sum to one.
+    Then the weights are nonnegative and sum to one.
     """
     o, _ = merging.forward(problem)
 

@@ -46,11 +46,11 @@ def merging_key_splits_gives_full_attention(merging: Merging, problem: Problem) 
     """If the keys are split into any parts and attention is computed for each part, merging the
     parts gives attention over all keys.
 
-        s(K_1) + s(K_2) + ... = s(K_1 and K_2 and ...)
+        merge(s(K_1), s(K_2), ...) = s(K)    K has the keys of all parts
 
-    Here s(K_1) is the state of part 1: the output and the log-sum-exp over its keys. A part may
-    have no key, and a query may be fully masked. The error bound covers the rounding of the parts
-    and of each merge.
+    Here s(K) is the output and the log-sum-exp over the keys K, without a sink. A part may have no
+    key, and a query may be fully masked. The error bound covers the rounding of the parts and of
+    each merge.
     """
     make_the_whole(merging, problem, parts.whole(problem))
 

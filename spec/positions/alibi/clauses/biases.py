@@ -133,7 +133,7 @@ def alibi_bias_lets_a_mask_hide_future_keys(bias: LinearBias, problem: Problem) 
     """The bias of a future key is finite or minus infinity, so that adding a mask of -inf masks
     the key.
 
-        b_ij + (-inf) = -inf    for j > i
+        b_ij + (-inf) = -inf    for j > p, the position of query i
 
     If the bias is plus infinity or NaN, adding the mask gives NaN.
     """
