@@ -60,7 +60,7 @@ def tokens_before_window_leave_no_trace(cache: Cache, problem: Problem) -> None:
 
     This is C43 up to rounding.
     """
-    begin, other = with_earlier_tokens(problem)
+    begin, problem, other = with_earlier_tokens(problem)
 
     before, after = reading(cache, problem), reading(cache, other)
 

@@ -23,15 +23,19 @@ from spec.comparison import equal, same_bits
 WINDOW = {Capability.WINDOW}
 
 
-def with_earlier_tokens(problem: Problem) -> tuple[int, Problem]:
-    """The problem with other tokens up to a time, and the first token that sees none of them."""
-    t = problem.chance().randrange(1, problem.N)
+def with_earlier_tokens(problem: Problem) -> tuple[int, Problem, Problem]:
+    """A token that sees none of some first ones, a problem, and it with others of these tokens.
+
+    Its window is shorter than the sequence, so that there is such a token.
+    """
+    W = min(problem.window or problem.N, problem.N - 1)
+    t = problem.chance().randrange(1, problem.N - W + 1)
     early = (np.arange(problem.N) < t)[:, None]
     changed = {
         name: np.where(early, -np.flip(x, axis=2), x)
         for name, x in zip("qkv", problem.text, strict=True)
     }
-    return t - 1 + (problem.window or problem.N), problem.but(**changed)
+    return t - 1 + W, problem.but(window=W), problem.but(window=W, **changed)
 
 
 @clause(
@@ -99,7 +103,7 @@ def tokens_before_window_do_not_change_outputs(cache: Cache, problem: Problem) -
 
     This is C20 in the other direction: a key outside the window has a weight of exactly zero.
     """
-    since, other = with_earlier_tokens(problem)
+    since, problem, other = with_earlier_tokens(problem)
 
     before, after = reading(cache, problem), reading(cache, other)
 
