@@ -84,11 +84,12 @@ def any_chunking_equals_one_causal_pass(cache: Cache, problem: Problem) -> None:
     },
 )
 def prefill_then_decode_equals_one_causal_pass(cache: Cache, problem: Problem) -> None:
-    """After a prompt was processed in one chunk, tokens that come one by one attend to all of it.
+    """A prompt in one chunk, and then one token at a time, gives the outputs of one causal pass.
 
         o(x_t; cache of x[:p] at once, then x_p ... x_(t-1)) = o(x; causal)_t
 
-    Prefill and decoding are separate code paths in most programs. They share only the cache.
+    Here p is the length of the prompt. Prefill and decoding are separate code paths in most
+    programs. They share only the cache.
     """
     prompt = problem.place()
     steps = at_once(0 * prompt, prompt), one_by_one(prompt, problem.ends)

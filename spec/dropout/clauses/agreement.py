@@ -43,8 +43,9 @@ def dropout_zeroes_or_rescales_each_weight(network: Dropout, problem: Problem) -
 
         w_ij = 0    or    w_ij = a_ij / (1 - p)
 
-    No other value is allowed, and nothing is normalised again: the weights of a query need not
-    sum to one.
+    Here a_ij are the weights before dropout, w_ij those after it, and p is the dropout rate. No
+    other value is allowed, and nothing is normalised again: the weights of a query need not sum to
+    one.
     """
     w = used_weights(network, problem)
 
@@ -60,10 +61,10 @@ def dropout_zeroes_or_rescales_each_weight(network: Dropout, problem: Problem) -
 def dropout_output_uses_the_kept_weights(network: Dropout, problem: Problem) -> None:
     """The output is the sum of the values, weighted by the kept and rescaled weights.
 
-        o_i = sum_j m_ij a_ij v_j / (1 - p)
+        o_i = sum_j m_ij a_ij v_j / (1 - p)    m_ij = 1 if a weight is kept, else 0; p < 1
 
-    The mask is read from another call with the same seed. Dropout applies to the weights, not to
-    entries of the values and not to entries of the output.
+    Here p is the dropout rate. The mask m is read from another call with the same seed. Dropout
+    applies to the weights, not to entries of the values and not to entries of the output.
     """
     known = bounds(problem, kept(network, problem))
 
@@ -114,9 +115,9 @@ def query_gradients_use_the_same_dropout_mask(network: Dropout, problem: Problem
     """The gradient of the queries passes through the forward mask, and then through the softmax.
 
         da_ij = m_ij <dout_i, v_j> / (1 - p)      ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
-        dq_i  = scale sum_j ds_ij k_j
+        dq_i  = scale sum_j ds_ij k_j    m_ij = 1 if a weight is kept, else 0; rate p < 1
 
-    The score of a dropped weight still receives a gradient, because it took part in the softmax
+    The score of a dropped weight can still receive a gradient, because it took part in the softmax
     of its row.
     """
     known = bounds(problem, kept(network, problem))
@@ -136,9 +137,10 @@ def query_gradients_use_the_same_dropout_mask(network: Dropout, problem: Problem
 def key_gradients_use_the_same_dropout_mask(network: Dropout, problem: Problem) -> None:
     """The gradient of the keys passes through the forward mask, and then through the softmax.
 
-        dk_j = scale sum_i ds_ij q_i
+        da_ij = m_ij <dout_i, v_j> / (1 - p)      ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
+        dk_j  = scale sum_i ds_ij q_i    m_ij = 1 if a weight is kept, else 0; rate p < 1
 
-    A key whose weight was dropped for every query still receives a gradient through the softmax.
+    A key whose weight was dropped for every query can still receive a gradient through the softmax.
     """
     known = bounds(problem, kept(network, problem))
 

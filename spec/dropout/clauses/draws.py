@@ -3,8 +3,8 @@
 One seed gives one mask, and another seed gives another mask (D14, D15). The next call draws
 a new mask, and an evaluation in between does not change that (D16). The remaining clauses
 are statistical: they test how many weights are kept, and that masks are independent of each
-other. Their bounds hold for any number of draws and fail once in 2^50 comparisons
-(`chance`).
+other. Their bounds hold for any number of draws and fail in at most one of 2^50
+comparisons (`chance`).
 
 Two independent masks agree at a position with probability p^2 + (1 - p)^2; two identical
 masks agree everywhere. So we compare disjoint pairs of positions, and count how often both
@@ -64,9 +64,9 @@ def independent_along(network: Dropout, problem: Problem, axis: int) -> None:
 
 @clause("D14", over=Problems(), catches={"draws_from_the_clock"})
 def same_seed_gives_the_same_dropout_output(network: Dropout, problem: Problem) -> None:
-    """Two calls with the same seed return the same output.
+    """Two calls with the same inputs and the same seed return the same output.
 
-        o_2 = o_1    two calls with the same inputs and seed
+        o_2 = o_1    up to rounding
 
     Otherwise no run could be reproduced, and no backward pass could generate the mask of its
     forward pass again.
@@ -83,7 +83,7 @@ def different_seeds_give_independent_masks(network: Dropout, problem: Problem) -
         share of i, j with m_ij(seed) = m_ij(seed + 1)  is about  p^2 + (1 - p)^2
 
     Here m_ij says whether a weight is kept, and p is the dropout rate. An implementation that
-    ignores the seed, or some of its bits, draws the same mask again.
+    ignores the seed, or its last bits, draws the same mask again.
     """
     of_crowd(problem)
 

@@ -1,8 +1,8 @@
 """Section D, continued. Evaluation mode, rate zero and rate one.
 
 Evaluation at any rate, and training at a rate of zero, are plain attention: no randomness and
-no factor. A rate of one drops every weight, so the output
-is zero, and not the NaN of 0 / 0.
+no factor. In training, a rate of one drops every weight, so the output is zero, and not the NaN
+of 0 / 0.
 
 A function without a mode, such as torch's, also drops weights in evaluation if it receives
 a nonzero rate (pytorch/pytorch#124464). Its caller must pass 0 in evaluation, and so does
@@ -67,7 +67,7 @@ def dropout_rate_zero_equals_evaluation(network: Dropout, problem: Problem) -> N
 
 @clause("D10", over=Problems(), catches={"divides_by_zero_at_rate_one", "keeps_all_at_rate_one"})
 def dropout_rate_one_returns_zero(network: Dropout, problem: Problem) -> None:
-    """At a dropout rate of one, the output is zero.
+    """In training at a dropout rate of one, the output is zero.
 
         o(training, 1) = 0
 
@@ -86,9 +86,9 @@ def dropout_rate_one_returns_zero(network: Dropout, problem: Problem) -> None:
     catches={"divides_by_zero_at_rate_one", "keeps_all_at_rate_one"},
 )
 def dropout_rate_one_gives_zero_gradients(network: Dropout, problem: Problem) -> None:
-    """At a dropout rate of one, all gradients are zero.
+    """In training at a dropout rate of one, all gradients are zero.
 
-        dq = 0, dk = 0, dv = 0    for p = 1
+        dq = 0, dk = 0, dv = 0    for the dropout rate p = 1
 
     Inputs that do not influence the output receive no gradient.
     """

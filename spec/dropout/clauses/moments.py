@@ -56,7 +56,7 @@ def contributions(problem: Problem) -> Array:
 def mean_dropout_output_equals_attention(network: Dropout, problem: Problem) -> None:
     """Averaged over masks, the output with dropout is the output of plain attention.
 
-        E o_i = sum_j a_ij v_j
+        E o_i = sum_j a_ij v_j    for p < 1
 
     Here E is the mean over all masks. Each weight is kept with probability 1 - p and then divided
     by 1 - p, with p the dropout rate, so its mean does not change. Later layers therefore receive
@@ -81,10 +81,11 @@ def dropout_output_variance_matches_independent_drops(network: Dropout, problem:
     """The mean squared deviation of the output from attention equals the variance for
     independently dropped weights.
 
-        Var o_i = p / (1 - p) sum_j a_ij^2 v_j^2
+        Var o_i = p / (1 - p) sum_j a_ij^2 v_j^2    for each column; p < 1 is the dropout rate
 
     If weights are dropped together, their deviations add up before they are squared. The mean is
-    taken over queries, heads, batch elements and calls, which are all independent.
+    taken over queries, heads, batch elements and calls, which are all independent, and equality
+    holds up to a bound on random deviations.
     """
     problem = positive(problem)
     wanted = rounding.reference(problem.attention).o[..., 0]

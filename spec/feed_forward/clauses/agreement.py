@@ -58,9 +58,10 @@ def feed_forward_output_matches_definition(network: FeedForward, problem: Proble
 def gradient_of_x_matches_definition(network: FeedForward, problem: Problem) -> None:
     """The gradient of <dy, y> with respect to the input passes through active units only.
 
-        dx = ([z > 0] dy W2^T) W1^T
+        dx = ([z > 0] * (dy W2^T)) W1^T    where z = x W1 + b1
 
-    If rounding could change whether a unit is active, the error bound allows either case.
+    Here dy is the gradient with respect to the output y, and a unit is active where z > 0. At
+    z = 0, and where rounding could change the sign of z, the error bound allows either case.
     """
     dx = network.backward(problem).x
 
@@ -77,9 +78,10 @@ def gradient_of_x_matches_definition(network: FeedForward, problem: Problem) -> 
 def gradient_of_W1_matches_definition(network: FeedForward, problem: Problem) -> None:
     """The gradient with respect to W1 sums the products of inputs and pre-activation gradients.
 
-        dW1 = sum x^T dz
+        dW1 = sum x^T dz    where dz = [z > 0] * (dy W2^T) and z = x W1 + b1
 
-    All positions of all batch elements share the weights, so the sum runs over all of them.
+    All positions of all batch elements share the weights, so the sum runs over all of them. Here dy
+    is the gradient with respect to the output y. At z = 0 the error bound allows either case.
     """
     dW1 = network.backward(problem).W1
 
@@ -96,9 +98,10 @@ def gradient_of_W1_matches_definition(network: FeedForward, problem: Problem) ->
 def gradient_of_b1_matches_definition(network: FeedForward, problem: Problem) -> None:
     """The gradient with respect to b1 is the sum of the gradients of the pre-activations.
 
-        db1 = sum dz
+        db1 = sum dz    where dz = [z > 0] * (dy W2^T) and z = x W1 + b1
 
-    A bias is the weight of an input that is 1 everywhere.
+    A bias is the weight of an input that is 1 everywhere, so the sum runs over all positions of all
+    batch elements. Here dy is the gradient with respect to y. At z = 0 either case is allowed.
     """
     db1 = network.backward(problem).b1
 
@@ -117,9 +120,9 @@ def gradient_of_W2_matches_definition(network: FeedForward, problem: Problem) ->
 
         dW2 = sum h^T dy    over all positions of all batch elements
 
-    Here h are the activations, and the cotangents dy are the gradient with respect to the output.
-    An inactive unit has the activation 0, so its row of W2 receives no gradient. The known bug uses
-    pre-activations instead of activations.
+    Here h = max(0, x W1 + b1) are the activations, and the cotangents dy are the gradient with
+    respect to the output. Where a unit is inactive, h = 0, so that position adds nothing to the
+    gradient of its row of W2. The known bug uses pre-activations instead of activations.
     """
     dW2 = network.backward(problem).W2
 
@@ -136,9 +139,10 @@ def gradient_of_W2_matches_definition(network: FeedForward, problem: Problem) ->
 def gradient_of_b2_is_sum_of_cotangents(network: FeedForward, problem: Problem) -> None:
     """The gradient with respect to b2 is the sum of all cotangents.
 
-        db2 = sum dy
+        db2 = sum dy    over all positions of all batch elements
 
-    There is no ReLU and no weight between b2 and the output, so the gradient depends on dy alone.
+    There is no ReLU and no weight between b2 and the output, so the gradient depends on the
+    cotangents dy alone.
     """
     db2 = network.backward(problem).b2
 

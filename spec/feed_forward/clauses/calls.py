@@ -25,7 +25,7 @@ def feed_forward_call_does_not_modify_inputs(network: FeedForward, problem: Prob
 
 @clause("F24", over=Problems(), catches={"drops_units_at_random", "remembers_outputs_by_shape"})
 def feed_forward_output_ignores_earlier_calls(network: FeedForward, problem: Problem) -> None:
-    """The output depends on the input alone, and not on earlier calls.
+    """The output depends only on the arguments of the call, and not on earlier calls.
 
         F(x), F(-x), F(x)    and the last equals the first
 
@@ -45,9 +45,10 @@ def feed_forward_output_ignores_earlier_calls(network: FeedForward, problem: Pro
 def feed_forward_gradients_do_not_accumulate(network: FeedForward, problem: Problem) -> None:
     """Two backward passes give the same gradients, and the output stays the same.
 
-        d(x), d(x)    and F(x) before = F(x) after
+        second d(x) = first d(x)    and    F(x) before = F(x) after
 
-    Some frameworks add new gradients to those of the last call. A function must not do that.
+    Here d(x) are all gradients, and F(x) is the output. Some frameworks add new gradients to those
+    of the last call. A function must not do that.
     """
     before = network.forward(problem)
     first, second = network.backward(problem), network.backward(problem)

@@ -58,7 +58,7 @@ def feed_forward_batch_elements_are_independent(network: FeedForward, problem: P
 
         y(x')_b = y(x)_b    for x'_b = x_b
 
-    Batch normalisation violates this. No test that keeps the batch unchanged would detect it.
+    Batch normalisation violates this, because its statistics mix the elements of a batch.
     """
     b = problem.chance().below(problem.B)
     changed = problem.but(x=elsewhere(problem.x, 0, b))
@@ -131,7 +131,7 @@ def gradient_at_a_position_ignores_other_positions(network: FeedForward, problem
 def gradients_of_parameters_add_over_positions(network: FeedForward, problem: Problem) -> None:
     """The gradient of a parameter is the sum of independent contributions of the positions.
 
-        dW(x, dy) = dW(x[:, :n], dy[:, :n]) + dW(x[:, n:], dy[:, n:])
+        dW(x, dy) = dW(x[:, :n], dy[:, :n]) + dW(x[:, n:], dy[:, n:])    for W = W1, b1, W2, b2
 
     All positions share the weights, so each adds its part, whatever the other positions hold.
     """

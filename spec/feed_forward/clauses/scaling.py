@@ -73,7 +73,7 @@ def network_without_biases_is_homogeneous(network: FeedForward, problem: Problem
     },
 )
 def zero_input_applies_both_biases(network: FeedForward, problem: Problem) -> None:
-    """On an input of zeros, the activations of the hidden units are the positive part of b1.
+    """On an input of zeros, the output is the positive part of b1, times W2, plus b2.
 
         F(0) = max(0, b1) W2 + b2
 
@@ -93,9 +93,9 @@ def zero_input_applies_both_biases(network: FeedForward, problem: Problem) -> No
     catches={"adds_the_outer_bias_twice", "adds_the_outer_bias_on_each_shard"},
 )
 def second_bias_is_added_exactly_once(network: FeedForward, problem: Problem) -> None:
-    """The second bias is added to the output exactly once, after everything else.
+    """The second bias is added to the output exactly once.
 
-        y(b2) - y(0) = b2
+        y(b2) - y(0) = b2    where y(0) is the output with zeros in place of b2
 
     If it is added once for each head, unit or device, the output contains a multiple of it.
     """
@@ -115,7 +115,7 @@ def second_bias_is_added_exactly_once(network: FeedForward, problem: Problem) ->
     effort=2,
 )
 def the_output_is_linear_in_the_second_weights(network: FeedForward, problem: Problem) -> None:
-    """The output minus its bias is a linear function of the second weights.
+    """The output minus b2 is a linear function of the second weights.
 
         y(W2 + C) = y(W2) + y(C)    for b2 = 0
 

@@ -112,7 +112,8 @@ def weight_gradients_of_a_unit_balance(network: FeedForward, problem: Problem) -
 
         sum_e W1[e, f] dW1[e, f] + b1[f] db1[f] = sum_e W2[f, e] dW2[f, e]
 
-    This is F20 differentiated in log c. Zero gradients satisfy it; F3 to F5 reject them.
+    Up to rounding, F20 holds for every factor c > 0, and this is its derivative in log c at c = 1.
+    Zero gradients satisfy it; F3 to F5 reject them.
     """
     d, budget = network.backward(problem), of_gradients(problem)
 
@@ -134,8 +135,8 @@ def dead_unit_receives_no_gradient(network: FeedForward, problem: Problem) -> No
 
         dW1[:, f] = 0, db1[f] = 0, dW2[f] = 0    and y does not change by a bit with W2[f]
 
-    The bias of the unit keeps its pre-activation at -1 or below. The zeros are exact: even a
-    gradient of size 1e-8 is a failure.
+    In the check, W1 = 0 and b1[f] = -1, so the pre-activation of unit f is -1 everywhere. The zeros
+    are exact: even a gradient of size 1e-8 is a failure.
     """
     f = problem.seed % problem.F
     dead = problem.but(b1=problem.b1 * 0, W1=problem.W1 * 0)
