@@ -53,9 +53,10 @@ def forked_caches_are_independent(cache: Cache, problem: Problem) -> None:
     """A cache and its fork, extended in turn by different tokens, give the outputs of two separate
     sequences.
 
-        o(y; fork of cache of x[:t]) = o(x[:t] y; causal)[t:]    with x[t:] processed in between
+        o(y; fork of cache of x[:t]) = o(x[:t] y; causal)[t:]
 
-    The tokens of either cache must not influence the other cache.
+    Here x[:t] y is the prefix and then y. Between two parts of y, the original cache processes
+    x[t:] and gives o(x; causal)[t:]. Each pass has the window of the cache, if there is one.
     """
     places, text = problem.place(), problem.text
     half, end = places + problem.M // 2, places + problem.M
@@ -119,13 +120,13 @@ def from_one_state(cache: Cache, problem: Problem) -> tuple[Problem, Array, Arra
     promise="run",
 )
 def shared_prefix_gives_same_outputs_in_every_fork(cache: Cache, problem: Problem) -> None:
-    """Every fork of a cached prefix gives the same outputs as a cache that processed the prefix
-    itself.
+    """Two forks of a cached prefix give the same outputs, bit for bit, and these are the outputs of
+    one pass over the whole sequence.
 
         o(x[t:]; first fork of cache of x[:t]) = o(x[t:]; second fork) = o(x; causal)[t:]
 
-    So a hit in a prefix cache changes only the cost. Two forks process the same tokens in the same
-    shapes, and must agree to the bit. A third fork processes other tokens in between.
+    So reuse of a cached prefix changes only the cost. Both forks process the same tokens in the
+    same shapes. A third fork processes other tokens in between. The pass has the same window.
     """
     here = since(problem, problem.place())
 
@@ -143,7 +144,8 @@ def shared_prefix_gives_same_outputs_in_every_fork(cache: Cache, problem: Proble
     promise="run",
 )
 def persistent_states_can_be_reused(cache: Cache, problem: Problem) -> None:
-    """If a cache promises that states never change, extending a state twice gives the same outputs.
+    """If a cache promises that states never change, extending a state again by the same tokens
+    gives the same outputs, bit for bit.
 
         o'(x[t:]; s) = o(x[t:]; s)    o' after the same state s was extended by other tokens
 

@@ -45,7 +45,7 @@ def with_later_tokens(problem: Problem) -> tuple[int, Problem]:
 def cached_outputs_do_not_depend_on_later_tokens(cache: Cache, problem: Problem) -> None:
     """Changing later tokens, in the same chunk or in later chunks, changes no bit of an output.
 
-        o(x)_i = o(x')_i    where x and x' differ only from t > i on
+        o(x)_i = o(x')_i    where the sequences x and x' differ only from token t > i on
 
     This is C3 for a cache. If t lies inside a chunk, the later tokens arrive together with the
     earlier ones, and the cache must still mask them.
@@ -69,11 +69,12 @@ def cached_outputs_do_not_depend_on_later_tokens(cache: Cache, problem: Problem)
     effort=2,
 )
 def last_token_of_chunk_attends_to_all_tokens(cache: Cache, problem: Problem) -> None:
-    """The last token of a chunk attends to all tokens so far, without any mask.
+    """The last token of a chunk attends to all tokens so far, as it would without causality.
 
         o(x[t:u]; cache of x[:t])_(u-1) = o(q_(u-1); k[:u], v[:u])
 
-    This is C6 for a cache. It determines the alignment, which the first chunk leaves open.
+    This is C6 for a cache. With top-left alignment of the causal diagonal, keys are lost in every
+    chunk but the first. In the first chunk both alignments are the same.
     """
     ends = np.cumsum(arriving(problem)[:, 0])
     u = int(ends[problem.chance().below(len(ends))])
@@ -131,13 +132,13 @@ def zero_queries_give_running_mean_of_values(cache: Cache, problem: Problem) -> 
     effort=2,
 )
 def chunk_may_have_fewer_queries_than_keys(cache: Cache, problem: Problem) -> None:
-    """A step may have queries for the first of its tokens alone. Their outputs are the same as
-    in a full step, and the cache keeps all keys of the step.
+    """If a chunk has queries for its first tokens only, their outputs are those of a full chunk,
+    and the cache keeps all keys and values of the chunk.
 
         o(q[t:s]; cache of x[:t], k[t:u], v[t:u]) = o(x; causal)[t:s]    for s <= u
 
-    Query i of a step has the position of its token i: it attends to key j where j <= t + i. Here t
-    is the number of earlier tokens, not the number of keys minus the number of queries.
+    Query i of the chunk has the position t + i, so it attends to key j where j <= t + i. Here t is
+    the number of earlier tokens, not the number of keys minus the number of queries.
     """
     o, asked = reading_in_part(cache, problem)
 

@@ -115,9 +115,10 @@ def rolled_back_content_does_not_change_outputs(cache: Cache, problem: Problem) 
 
         o(x[t:]; after rollback of y) = o(x[t:]; after rollback of y')
 
-    Here y and y' are as large as inputs may be in the format. The keys of y point towards the last
-    query and those of y' away from it, and their values have opposite signs. After the rollback
-    they may still be in memory. If they get a weight, even a tiny one can change the output.
+    Here y and y' are the tokens after x[:t] that are rolled back, as large as the tests allow. The
+    keys of y point towards the last query and those of y' away from it, and their values have
+    opposite signs. After the rollback they may still be in memory. If they get a weight, even a
+    tiny one can change the output.
     """
     o, p = with_overwhelming_detours(cache, problem)
 
@@ -165,7 +166,7 @@ def with_an_idle_rollback(cache: Cache, problem: Problem) -> tuple[Problem, Arra
     promise="run",
 )
 def rollback_to_current_length_changes_nothing(cache: Cache, problem: Problem) -> None:
-    """Rolling all sequences back to their current lengths changes nothing.
+    """Rolling all sequences back to their current lengths changes no bit of later outputs.
 
         o(x[t:]; rollback of (cache of x[:t]) to t) = o(x[t:]; cache of x[:t])
 
@@ -185,9 +186,9 @@ def rollback_to_current_length_changes_nothing(cache: Cache, problem: Problem) -
     force="should",
 )
 def rolled_back_nan_does_not_change_outputs(cache: Cache, problem: Problem) -> None:
-    """NaN that was rolled back does not change later outputs.
+    """NaN in keys and values that were rolled back does not change later outputs.
 
-        o(x[t:]; after rollback of NaN) = o(x; causal)[t:]
+        o(x[t:]; after rollback of NaN) = o(x; causal)[t:]    with the window of the cache, if any
 
     Multiplying a value by a weight of zero does not remove it, because 0 * NaN is NaN. The value
     must be left out.

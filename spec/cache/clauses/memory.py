@@ -33,8 +33,8 @@ def new_cache_starts_empty(cache: Cache, problem: Problem) -> None:
 
         o_3(x) = o_1(x)    for o_1(x), o_2(x'), o_3(x) in this order, each with a new cache
 
-    o_1(x) and o_2(x') are compared with the definition, too. A memory that is looked up by shape
-    repeats o(x) correctly, but returns it for x' as well.
+    The first and the third outputs have equal bits, and o_1(x) and o_2(x') match the definition. A
+    memory that is looked up by shape would return o_1(x) for x' as well, which has the same shape.
     """
     other = problem.but(**dict(zip("qkv", turned(problem), strict=True)))
 
@@ -47,11 +47,11 @@ def new_cache_starts_empty(cache: Cache, problem: Problem) -> None:
 
 @clause("C37", over=Texts(), catches={"shares_its_memory_between_caches"}, effort=2)
 def interleaved_caches_are_independent(cache: Cache, problem: Problem) -> None:
-    """Two caches that are used in turn each process their own sequence.
+    """Two caches that are used in turn do not influence each other.
 
         o(x; with x' processed step by step in another cache) = o(x; causal)
 
-    Data that belongs to a class, a module or a kernel is shared by both caches.
+    Keys in an array that belongs to a class, a module or a kernel would be shared by both caches.
     """
     other = problem.but(**dict(zip("qkv", turned(problem), strict=True)))
     one, two, places = cache.begin(problem), cache.begin(other), 0 * problem.ends
@@ -101,7 +101,7 @@ def caller_may_reuse_its_arrays_after_a_step(cache: Cache, problem: Problem) -> 
 
         o(x) = o(x; causal)    where each chunk is overwritten after its step
 
-    Programs that decode use one array for all tokens.
+    Many programs that decode use one array again for each new token.
     """
     o, _ = watched(cache, problem)
 

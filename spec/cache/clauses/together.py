@@ -52,7 +52,7 @@ def with_another_head(problem: Problem) -> tuple[Array, Problem]:
 def sequences_in_a_cache_are_independent(cache: Cache, problem: Problem) -> None:
     """Changing other sequences of a batch changes no bit of the outputs of a sequence.
 
-        o(x)_b = o(x')_b    where x and x' differ in other sequences only
+        o(x)_b = o(x')_b    where the batches x and x' differ only in sequences other than b
 
     Here the lengths stay the same. C32 is about different lengths.
     """
@@ -116,7 +116,7 @@ def heads_in_a_cache_are_independent(cache: Cache, problem: Problem) -> None:
 
         o(x)_h = o(x')_h    where k and v differ only in key heads that h does not read
 
-    This is H3 for a cache, where heads are adjacent in memory.
+    This is H1 for a cache, where heads are adjacent in memory.
     """
     apart, other = with_another_head(problem)
 
@@ -138,7 +138,7 @@ def grouped_cache_equals_repeated_key_heads(cache: Cache, problem: Problem) -> N
 
         o(q; k, v)_h = o(q; each head of k and v H / G times in a row)_h
 
-    The purpose of grouped heads is to store each key head only once (H4).
+    This is H4 for a cache. The purpose of grouped heads is to store each key head only once.
     """
     spread = {
         name: definition.shared(getattr(problem, name), problem.H)

@@ -34,7 +34,7 @@ from spec.comparison import equal
 def later_tokens_leave_no_trace_in_cached_outputs(cache: Cache, problem: Problem) -> None:
     """Later tokens, in the same chunk or in later chunks, leave no trace in an output.
 
-        o(x)_i = o(x')_i    where x and x' differ only from t > i on
+        o(x)_i = o(x')_i    where the sequences x and x' differ only from token t > i on
 
     This is C20 up to rounding.
     """
@@ -56,9 +56,9 @@ def later_tokens_leave_no_trace_in_cached_outputs(cache: Cache, problem: Problem
 def tokens_before_window_leave_no_trace(cache: Cache, problem: Problem) -> None:
     """Tokens that lie before the window of a token leave no trace in its output.
 
-        o(x)_i = o(x')_i    where x and x' differ only up to t, and i >= t + W
+        o(x)_i = o(x')_i    where x and x' differ only in tokens 0 to t, and i >= t + W
 
-    This is C43 up to rounding.
+    This is C43 up to rounding. W is the number of keys in the window, the token's own included.
     """
     begin, problem, other = with_earlier_tokens(problem)
 
@@ -103,11 +103,11 @@ def rolled_back_tokens_leave_no_trace(cache: Cache, problem: Problem) -> None:
     },
 )
 def forks_of_a_prefix_leave_no_trace_in_each_other(cache: Cache, problem: Problem) -> None:
-    """Every fork of a cached prefix gives the outputs of a cache that processed the prefix itself.
+    """Two forks of a cached prefix both give the outputs of one pass over the whole sequence.
 
         o(x[t:]; first fork of cache of x[:t]) = o(x[t:]; second fork) = o(x; causal)[t:]
 
-    This is C29 up to rounding.
+    This is C29 up to rounding. The pass has the window of the cache, if there is one.
     """
     here = since(problem, problem.place())
 

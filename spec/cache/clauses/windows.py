@@ -54,7 +54,8 @@ def windowed_cache_equals_one_windowed_pass(cache: Cache, problem: Problem) -> N
 
         o(x_t; cache of x_0 ... x_(t-1)) = o(x; causal, window)_t
 
-    This is C16 for a cache that may discard keys: a token attends to the last W keys only.
+    This is C16 for a cache that may discard keys: with a window of W keys, a token attends to its
+    own key and the W - 1 before it.
     """
     o = reading(cache, in_steps(problem, one_by_one(0 * problem.ends, problem.ends)))
 
@@ -81,8 +82,9 @@ def chunked_windowed_cache_equals_one_pass(cache: Cache, problem: Problem) -> No
 
         o(x[t:u]; cache of x[:t]) = o(x; causal, window)[t:u]
 
-    Chunks are shorter than the window, longer, or wrap around the ring. The first token of a chunk
-    attends to keys that its last token no longer attends to, and to none that come later.
+    Chunks are shorter or longer than the window. If the cache is a ring, in which new keys
+    overwrite the oldest, a chunk may wrap around its end. The first token of a chunk may attend to
+    keys that its last token no longer attends to, and never to later keys.
     """
     o = reading(cache, problem)
 
@@ -99,9 +101,10 @@ def chunked_windowed_cache_equals_one_pass(cache: Cache, problem: Problem) -> No
 def tokens_before_window_do_not_change_outputs(cache: Cache, problem: Problem) -> None:
     """Changing tokens that lie before the window of a token changes no bit of its output.
 
-        o(x)_i = o(x')_i    where x and x' differ only up to t, and i >= t + W
+        o(x)_i = o(x')_i    where x and x' differ only in tokens 0 to t, and i >= t + W
 
-    This is C20 in the other direction: a key outside the window has a weight of exactly zero.
+    Here W is the number of keys in the window, the token's own included. This is C20 in the other
+    direction: a key outside the window has a weight of exactly zero.
     """
     since, problem, other = with_earlier_tokens(problem)
 

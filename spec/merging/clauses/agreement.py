@@ -70,7 +70,8 @@ def merged_lse_covers_the_keys_of_both_parts(merging: Merging, problem: Problem)
 
         lse = log(exp lse_1 + exp lse_2)
 
-    An error in the log-sum-exp does not change the output of this merge, but that of the next one.
+    Here lse_i is the log-sum-exp of part i, which is -inf if the part is empty. An error in the
+    returned lse may leave this output correct, but it makes the output of the next merge wrong.
     """
     _, lse = merging.forward(problem)
 
@@ -85,13 +86,13 @@ def merged_lse_covers_the_keys_of_both_parts(merging: Merging, problem: Problem)
     proof=proofs.the_gradients_are_the_derivatives,
 )
 def output_gradients_are_scaled_by_merge_weights(merging: Merging, problem: Problem) -> None:
-    """The gradient with respect to each output is the cotangent of the merged output times the
-    weight of that part.
+    """The gradient with respect to the output of a part is the cotangent of the merged output times
+    the weight of that part.
 
-        do_i = w_i do
+        do_i = w_i do    with w_i = exp(lse_i - lse), or 0 if part i is empty
 
-    Here do is the cotangent of the merged output, and w_i the weight of part i (Q1). The cotangent
-    of the log-sum-exp does not contribute.
+    Here do is the cotangent of the merged output, and lse the merged log-sum-exp (Q1). The
+    cotangent of lse does not contribute.
     """
     d, budget = merging.backward(problem), of_gradients(problem)
 
@@ -114,13 +115,13 @@ def output_gradients_are_scaled_by_merge_weights(merging: Merging, problem: Prob
     proof=proofs.the_gradients_are_the_derivatives,
 )
 def lse_gradients_flow_through_merged_output_and_lse(merging: Merging, problem: Problem) -> None:
-    """The gradient with respect to each log-sum-exp flows through the weights of the output and
-    through the merged log-sum-exp.
+    """The gradient with respect to the log-sum-exp of a part flows through the weights of the
+    output and through the merged log-sum-exp.
 
-        dlse_i = w_i (<do, o_i - o> + dlse)
+        dlse_i = w_i (<do, o_i - o> + dlse)    with w_i = exp(lse_i - lse), or 0 for an empty part
 
-    Here do and dlse are the cotangents of the merged state, and w_i is the weight of part i (Q1).
-    If this gradient is dropped, the gradients of the scores of one part ignore the other part.
+    Here do and dlse are the cotangents of the merged o and lse, and o_i and lse_i are the results
+    of part i. If dlse_i is dropped, the gradients of the scores of one part ignore the other part.
     """
     d, budget = merging.backward(problem), of_gradients(problem)
 

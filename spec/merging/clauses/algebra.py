@@ -27,8 +27,8 @@ def merge_is_commutative(merging: Merging, problem: Problem) -> None:
 
         s_1 + s_2 = s_2 + s_1
 
-    Both results are compared within their error bounds and not bit for bit, because a sum of
-    three terms may be rounded in a different order.
+    Here + merges two states (o, lse). The results are compared within their error bounds and not
+    bit for bit, because o_1 + w_2 (o_2 - o_1), for example, is rounded differently if swapped.
     """
     turned = problem.turned()
 
@@ -55,9 +55,9 @@ def merge_is_associative(merging: Merging, problem: Problem) -> None:
 
         (s_1 + s_2) + s_3 = s_1 + (s_2 + s_3)
 
-    The check makes a third state, whose output is the cotangent `do` and whose log-sum-exp is half
-    that of the first state. Lemma 5 of the error bounds says how far the rounding of the first
-    merge can change the result of the second.
+    Here + merges two states (o, lse). The check makes a third state: its output is the array `do`
+    of the problem, and its log-sum-exp is half that of the first state. Lemma 5 in
+    spec/merging/rounding.py bounds how far the rounding of one merge changes the next one.
     """
     third = exact(State(problem.do, np.where(problem.empty[0], -np.inf, problem.lse_1 / 2)))
     one, two = exact(problem.one), exact(problem.two)
@@ -104,8 +104,8 @@ def merging_a_state_with_itself_adds_log_two(merging: Merging, problem: Problem)
 
         (o, lse) + (o, lse) = (o, lse + log 2)
 
-    Every key then counts twice, as it does if two splits overlap by mistake. The output does not
-    show this error, but the log-sum-exp does.
+    Every key then counts twice, as it does if two parts have the same keys by mistake. The output
+    does not show this error, but the log-sum-exp does.
     """
     twice = problem.of(problem.one, problem.one)
 
@@ -127,8 +127,8 @@ def constant_added_to_both_lse_shifts_the_merged_lse(merging: Merging, problem: 
 
         (o_1, lse_1 + c) + (o_2, lse_2 + c) = (o, lse + c)
 
-    So scores may be shifted by a constant, however the keys are split. A constant of ten thousand
-    overflows exp in every format. The inputs are multiples of 1/16, so sums with it are exact.
+    So scores may be shifted by a constant, however the keys are split. The exponential of ten
+    thousand overflows in every format. The lse_i are multiples of 1/16, so lse_i + c is exact.
     """
     c = np.resize(SHIFTS, problem.N)
     one, two = (State(x.o, x.lse + c) for x in (problem.one, problem.two))
@@ -208,8 +208,8 @@ def gradients_add_up_to_the_cotangents(merging: Merging, problem: Problem) -> No
 
         do_1 + do_2 = do    dlse_1 + dlse_2 = dlse
 
-    The first sum holds because the weights sum to one. The second is the derivative of clause
-    Q9 with respect to c.
+    Here do_i and dlse_i are the gradients of state i. The first sum is do, because the weights sum
+    to one. The second follows from Q9: a constant added to both lse_i is added to the merged lse.
     """
     d, budget = merging.backward(problem), of_gradients(problem)
 

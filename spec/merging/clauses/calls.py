@@ -1,8 +1,8 @@
 """Section Q, ended. Rows are merged independently, and a call has no side effects.
 
-Queries, heads and batch elements may interact in attention, but not when partial results
-are merged. The inputs still belong to the caller: many requests merge the same shared
-prefix.
+A row is the state of one query, in one head of one batch element. The rows do not interact
+when partial results are merged. The inputs still belong to the caller: many requests merge
+the same shared prefix.
 """
 
 import numpy as np
@@ -82,8 +82,8 @@ def merging_is_independent_across_the_batch(merging: Merging, problem: Problem) 
 
         s'(b) = s(b)    for s_1'(b) = s_1(b), s_2'(b) = s_2(b)
 
-    Here s_1 and s_2 are two states, and s is the merged state. A kernel that folds the batch into
-    its splits has to unfold it again.
+    Here s_1 and s_2 are two states, and s is the merged state. A kernel that puts batch elements
+    and splits of the keys on one axis must separate them again.
     """
     is_alone(merging, problem, "B")
 
@@ -100,7 +100,8 @@ def merge_gradients_are_independent_across_the_batch(merging: Merging, problem: 
 
         ds_i'(b) = ds_i(b)    for equal states and equal cotangents in b
 
-    Forward and backward passes are separate programs, so clause Q24 does not imply this.
+    Here ds_i are the gradients of state i. Forward and backward passes are separate programs, so
+    clause Q24 does not imply this.
     """
     changed, place = but_for_one(problem, "B")
 
@@ -118,7 +119,7 @@ def merge_gradients_are_independent_across_the_batch(merging: Merging, problem: 
     catches={"merges_into_the_first", "updates_the_log_sum_exp_in_place"},
 )
 def merging_does_not_modify_its_inputs(merging: Merging, problem: Problem) -> None:
-    """A call changes neither state, and the output has its own memory.
+    """A call changes neither state, and the merged output has its own memory.
 
         o_1, lse_1, o_2, lse_2 after = before, to the bit
 
@@ -134,8 +135,9 @@ def merge_result_does_not_depend_on_earlier_calls(merging: Merging, problem: Pro
 
         calls m(s_1, s_2), m(-s_1, -s_2), m(s_1, s_2):    the third result equals the first
 
-    The call in between has outputs of the opposite sign, and its result is compared with the
-    definition. This catches a cache whose key omits some of the inputs.
+    Here m merges two states, and -s_i has the output -o_i and the same log-sum-exp. The output of
+    the second call must match the definition. This catches a function that stores its results and
+    looks them up by a part of the inputs.
     """
     other = problem.but(o_1=-problem.o_1, o_2=-problem.o_2)
 

@@ -41,11 +41,13 @@ def left_behind(problem: Problem, number: float) -> Problem:
     },
 )
 def two_empty_states_merge_to_an_empty_state(merging: Merging, problem: Problem) -> None:
-    """If neither part has a key, the merged output is zero and the merged log-sum-exp is -inf.
+    """If no key of either part is visible to a query, its merged state is the output 0 and the
+    log-sum-exp -inf.
 
         (0, -inf) + (0, -inf) = (0, -inf)
 
-    If the maximum is -inf too, exp(-inf - max) is NaN, which then spreads to the results.
+    Here the maximum of the two log-sum-exps is -inf too. So exp(lse_i - max) is NaN without a
+    special case, and NaN spreads to the results.
     """
     none = problem.empty[0] & problem.empty[1]
 
@@ -61,8 +63,8 @@ def output_of_an_empty_state_is_ignored(merging: Merging, problem: Problem) -> N
 
         (x, -inf) + s = (0, -inf) + s    for finite x
 
-    Zero times a finite number is zero. The form o_1 + w_2 (o_2 - o_1) has rounding errors that
-    depend on x.
+    Here + merges two states. The weight of an empty state is zero, and zero times a finite number
+    is zero. The form o_1 + w_2 (o_2 - o_1) breaks this: for o_1 = x, its rounding depends on x.
     """
     other = left_behind(problem, LEFT)
 
@@ -74,7 +76,7 @@ def output_of_an_empty_state_is_ignored(merging: Merging, problem: Problem) -> N
 
 @clause("Q20", over=NOTHING, catches={"multiplies_nothing_by_zero"}, force="should")
 def nan_or_infinity_in_an_empty_state_is_ignored(merging: Merging, problem: Problem) -> None:
-    """The output of an empty state may even hold NaN or infinity.
+    """NaN or infinity in the output of an empty state changes no bit of the merged output.
 
         (NaN, -inf) + s = (0, -inf) + s
 
@@ -104,11 +106,11 @@ def empty_state_receives_no_gradient(merging: Merging, problem: Problem) -> None
     """An empty state receives no gradient, and a live state that is merged with it receives the
     whole cotangent.
 
-        do_i = 0, dlse_i = 0 where lse_i = -inf    do_j = do, dlse_j = dlse of the other
+        do_i = 0, dlse_i = 0 where lse_i = -inf    do_j = do, dlse_j = dlse for the other, if live
 
-    The two weights are 0 and 1, and a small change of a score does not change them. If both
-    states are empty, both gradients are zero. A backward pass that differentiates exp(lse - max)
-    must handle (-inf) - (-inf).
+    Here do_i and dlse_i are the gradients of state i. The weights are 0 and 1, and a small change
+    of a score does not change them. If both states are empty, all gradients are zero. A backward
+    pass that differentiates exp(lse - max) must handle (-inf) - (-inf).
     """
     d, budget = merging.backward(problem), of_gradients(problem)
 

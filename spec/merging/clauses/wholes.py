@@ -64,12 +64,11 @@ def merging_key_splits_gives_full_attention(merging: Merging, problem: Problem) 
 def attention_sink_is_counted_once_in_a_merge(merging: Merging, problem: Problem) -> None:
     """An attention sink belongs to exactly one part, no matter which; the other parts omit it.
 
-        s(K_1, sink) + s(K_2) + ... = s(K_1 and K_2 and ..., sink)
+        merge(s(K_1, sink), s(K_2), ...) = s(K, sink)    K has the keys of all parts
 
-    Here s(K_1) is the state of part 1: the output and the log-sum-exp over its keys. A sink is a
-    score t without a value, so its state is (0, t). If every part includes the sink, it is counted
-    as often as there are parts. If only a part with keys includes it, a fully masked query lacks
-    it.
+    Here s(K) is the output and the log-sum-exp over the keys K. A sink is a score t without a
+    value, so its state is (0, t). If every part includes the sink, it is counted as often as there
+    are parts. If a part without visible keys omits its sink, a fully masked query lacks it.
     """
     make_the_whole(merging, problem, parts.whole(problem, sinks=True))
 
@@ -85,8 +84,8 @@ def merging_equals_attention_to_two_keys(merging: Merging, problem: Problem) -> 
 
         o, lse = attention of s = (lse_1, lse_2), v = (o_1, o_2)
 
-    The softmax of these two scores gives each state the weight exp(lse_i - lse), as the definition
-    of merging does. So this section needs no definition other than that of attention.
+    The softmax of these two scores gives a state the weight exp(lse_i - lse), and an empty state 0,
+    as the definition of merging does. So merging needs no definition other than that of attention.
     """
     keys = parts.two_keys(problem)
 
@@ -110,12 +109,12 @@ def merging_equals_attention_to_two_keys(merging: Merging, problem: Problem) -> 
 )
 def merge_gradients_equal_those_of_two_keys(merging: Merging, problem: Problem) -> None:
     """The gradients of a merge equal the gradients of attention to two keys, with respect to
-    their scores and values.
+    their scores s_i = lse_i and values v_i = o_i.
 
         dlse_i = ds_i + w_i dlse    do_i = dv_i
 
-    Here ds and dv are the gradients of the loss <do, o>. The derivatives of lse with respect to
-    the scores are the weights (section S).
+    Here ds and dv are the gradients of the loss <do, o> of that attention, and w_i are its weights.
+    The derivative of the merged lse with respect to s_i is w_i.
     """
     d = attention.gradients(parts.two_keys(problem))
     assert d.bias is not None
