@@ -28,10 +28,11 @@ def evaluation_mode_is_plain_attention(network: Dropout, problem: Problem) -> No
 
     Training divides the kept weights by 1 - p, so evaluation needs no correction.
     """
-    o = network.forward(problem.but(training=False))
-
     reference = rounding.reference(problem.attention).o
-    equal(o, reference, within=rounding.of_output(problem.attention))
+    for p in (problem.p, 1.0):
+        o = network.forward(problem.but(training=False, p=p))
+
+        equal(o, reference, within=rounding.of_output(problem.attention))
 
 
 @clause("D8", over=Problems(), catches={"drops_in_evaluation", "scales_in_evaluation"})
@@ -113,10 +114,11 @@ def evaluation_mode_has_plain_attention_gradients(network: Dropout, problem: Pro
     """
     attention = problem.attention
 
-    d = network.backward(problem.but(training=False))
-
     exact, budget = rounding.reference(attention).gradients, rounding.of_gradients(attention)
-    equal_in("qkv", d, exact, within=budget)
+    for p in (problem.p, 1.0):
+        d = network.backward(problem.but(training=False, p=p))
+
+        equal_in("qkv", d, exact, within=budget)
 
 
 @clause("D13", over=Problems(), catches={"attends_to_the_forbidden_to_make_up"}, effort=2)
