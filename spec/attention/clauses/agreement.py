@@ -77,13 +77,14 @@ from spec.comparison import at_least, at_most, equal
     effort=4,
 )
 def output_matches_definition(attention: Implementation, problem: Problem) -> None:
-    """The output is the softmax-weighted mean of the values, as the definition gives it.
+    """The output is the softmax-weighted sum of the values, as the definition gives it.
 
         o_i = sum_j a_ij v_j,    a_ij = exp(s_ij) / sum_j exp(s_ij)
 
-    An attention sink t_h adds exp(t_h) to the denominator. In a 16-bit format under the strict
-    rounding model, only the final result is rounded to 16 bits. The output must then be a number
-    that this rounding can give. For most elements there is only one such number.
+    An attention sink t_h adds exp(t_h) to the denominator. A fully masked query returns zero. In a
+    16-bit format under the strict rounding model, only the final result is rounded to 16 bits. The
+    output must then be a number that this rounding can give. For most elements there is only one
+    such number.
     """
     o = attention.forward(problem)
 
@@ -115,9 +116,9 @@ def weights_match_definition(attention: Implementation, problem: Problem) -> Non
 
         a_ij = exp(s_ij) / sum_j exp(s_ij)
 
-    An attention sink t_h adds exp(t_h) to the denominator. On a heat map, the scores, the weights
-    before masking and the mean of the weights over heads look just as plausible. None of them is
-    what the values were multiplied by.
+    An attention sink t_h adds exp(t_h) to the denominator. The weights of a fully masked query are
+    zero. On a heat map, the scores, the weights before masking and the mean of the weights over
+    heads look just as plausible. None of them is what the values were multiplied by.
     """
     a = attention.weights(problem)
 
@@ -147,8 +148,9 @@ def log_sum_exp_matches_definition(attention: Implementation, problem: Problem) 
 
         lse_i = log sum_j exp(s_ij)
 
-    It is -inf for a fully masked query. Kernels often work in powers of two and subtract the
-    maximum, but the log-sum-exp that they return must show neither.
+    An attention sink t_h adds exp(t_h) to the sum. Without a sink, a fully masked query has -inf.
+    Kernels often work in powers of two and subtract the maximum, but the log-sum-exp that they
+    return must show neither.
     """
     lse = attention.lse(problem)
 
@@ -189,7 +191,7 @@ def weights_times_values_equal_output(attention: Implementation, problem: Proble
 def log_sum_exp_normalises_the_weights(attention: Implementation, problem: Problem) -> None:
     """The exponential of the returned log-sum-exp is the denominator of the returned weights.
 
-        a_ij = exp(s_ij) / exp(lse_i) = exp(s_ij - lse_i)
+        a_ij = exp(s_ij) / exp(lse_i) = exp(s_ij - lse_i)    unless query i is fully masked
 
     The output alone does not reveal a wrong log-sum-exp. But a backward pass that recomputes the
     weights depends on it, and so does a merge of results for parts of the keys (X3).

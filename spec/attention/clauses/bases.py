@@ -159,8 +159,9 @@ def query_and_key_gradient_products_agree(attention: Implementation, problem: Pr
 
         sum_h q_h^T dq_h = (k^T dk)^T    summed over the query heads h of a key head
 
-    Both sides are scale sum_ij ds_ij q_i^T k_j, and their traces give <q, dq> = <k, dk>. This is B2
-    for A = 1 + t X, differentiated in t. Two zero gradients pass here; A2 and A3 reject them.
+    Both sides are scale sum_ij ds_ij q_i^T k_j, with ds_ij the gradient of the score before any
+    soft-cap. Their traces give <q, dq> = <k, dk>. This is o(q A, k A^-T) = o(q, k), as in B2, for
+    A = 1 + t X, differentiated in t at 0. Two zero gradients pass here; A2 and A3 reject them.
     """
     gradients, budget = attention.backward(problem), rounding.of_gradients(problem)
 
@@ -187,7 +188,7 @@ def query_and_key_gradient_products_agree(attention: Implementation, problem: Pr
 def zero_query_returns_mean_of_values(attention: Implementation, problem: Problem) -> None:
     """A query of zeros returns the plain mean of the values of its visible keys.
 
-        q_i = 0  implies  o_i = mean of v_j over the keys visible to i
+        q_i = 0  implies  o_i = mean of v_j over the keys visible to i, zero if none is
 
     Here the problems have no biases and no attention sinks. Every exponential is then 1, and almost
     nothing is rounded. The clause therefore catches even a slight preference for some of the keys.
@@ -207,11 +208,11 @@ def zero_query_returns_mean_of_values(attention: Implementation, problem: Proble
 def equal_keys_return_mean_of_values(attention: Implementation, problem: Problem) -> None:
     """If all keys are equal, every query returns the plain mean of the values of its visible keys.
 
-        k_j = c  implies  o_i = mean of v_j over the keys visible to i
+        k_j = c  implies  o_i = mean of v_j over the keys visible to i, zero if none is
 
-    All scores of a row equal one number, which cancels in the softmax (S5). Unlike in B10, it need
-    not be 0. The clause catches a missing denominator, and a rule that drops the keys of the lowest
-    weight, which here drops all keys.
+    Here the problems have no biases. All scores of a row then equal one number, which cancels in
+    the softmax (S5). Unlike in B10, this number need not be 0. The clause catches a missing
+    denominator, and a rule that drops the keys of the lowest weight, which here drops all keys.
     """
     flat = problem.but(k=problem.k[:, :, :1] + np.zeros_like(problem.k))
 

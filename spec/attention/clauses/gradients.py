@@ -46,11 +46,12 @@ from spec.comparison import equal
 def query_gradient_matches_the_definition(attention: Implementation, problem: Problem) -> None:
     """The gradient of <dout, o> with respect to the queries equals its closed form.
 
-        dq_i = scale sum_j ds_ij k_j,    ds_ij = a_ij (da_ij - sum_j a_ij da_ij)
+        dq_i = scale sum_j ds_ij k_j,    ds_ij = a_ij (da_ij - sum_l a_il da_il)
 
     Here da_ij = <dout_i, v_j> is the gradient of a weight, and ds_ij that of its score. The sum in
-    the brackets is the row term of the softmax. A derivative taken element by element lacks it. The
-    scale is a factor of dq and of dk, once in each.
+    the brackets is the row term of the softmax, which an element-wise derivative lacks. The scale
+    is a factor of dq and of dk, once in each. A soft-cap c multiplies ds_ij by its slope,
+    1 - tanh(t_ij / c)^2 with t_ij the score before the soft-cap.
     """
     dq = attention.backward(problem).q
 
@@ -77,8 +78,8 @@ def key_gradient_matches_the_definition(attention: Implementation, problem: Prob
 
         dk_j = scale sum_i ds_ij q_i
 
-    Here ds_ij is the gradient of the score s_ij (A2). The gradient of a key is a sum over all
-    queries, and over the query heads that share the key head.
+    Here ds_ij is the gradient of the score before any soft-cap (A2). The gradient of a key is a sum
+    over all queries, and over the query heads that share the key head.
     """
     dk = attention.backward(problem).k
 
@@ -125,8 +126,9 @@ def bias_gradient_matches_the_definition(attention: Implementation, problem: Pro
 
         db_ij = ds_ij
 
-    Here ds_ij is the gradient of the score s_ij (A2). The gradient is summed over every axis along
-    which the mask was broadcast.
+    Here ds_ij is the gradient of the score to which b_ij is added. It includes the slope of a
+    soft-cap (A2) only if the soft-cap follows the bias. The gradient is summed over every axis
+    along which the mask was broadcast.
     """
     db = attention.bias_gradient(problem)
 

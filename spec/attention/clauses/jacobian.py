@@ -48,7 +48,7 @@ def equal_values_give_zero_query_and_key_gradients(
 ) -> None:
     """If all values are equal, the scores do not matter: queries and keys have zero gradients.
 
-        v_j = v  implies  dq = 0  and  dk = 0
+        v_j = c  implies  dq = 0  and  dk = 0
 
     This is V2 (equal values) differentiated in q and k. The element-wise derivative a (1 - a) fails
     here, because it ignores that the weights sum to one.
@@ -92,8 +92,8 @@ def softmax_gradient_subtracts_the_weighted_mean(
 
         ds_j = a_j (g_j - sum_l a_l g_l)
 
-    With k = v = I and scale = 1 the queries are the scores and dout is g. A bug that subtracts the
-    plain mean of g shows wherever the weights differ.
+    With k = v = I and scale = 1 the queries are the scores, apart from ALiBi slopes, and dout is
+    the cotangent g. A bug that subtracts the plain mean of g shows wherever the weights differ.
     """
     x = as_softmax(problem)
     a, g = definition.weights(x.wide()), x.dout
@@ -120,9 +120,9 @@ def score_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> 
 
         sum_j ds_j = 0
 
-    This is S5 (scores plus a constant) differentiated in the constant. In ds_j = a_j (g_j - r)
-    the row term r is the weighted mean of g (S12). The weights sum to one, so the sum of all ds_j
-    has the whole error of r.
+    This is S5 (scores plus a constant) differentiated in the constant. In ds_j = a_j (g_j - r),
+    with g_j the derivative by a_j, the row term r is the weighted mean of g (S12). The weights sum
+    to one, so the sum of all ds_j has the whole error of r.
     """
     x = as_softmax(problem)
 

@@ -126,7 +126,7 @@ def shifting_all_keys_shifts_the_log_sum_exp(attention: Implementation, problem:
 def shifting_all_keys_leaves_gradients_unchanged(
     attention: Implementation, problem: Problem
 ) -> None:
-    """Adding one vector to every key leaves every gradient unchanged.
+    """Adding one vector to every key leaves every gradient of a loss of the output unchanged.
 
         dq(k + c) = dq(k),    dk(k + c) = dk(k),    dv(k + c) = dv(k)
 

@@ -42,7 +42,7 @@ LARGE = ("sharp", "low", "offset", "ascending")
 def dominant_key_determines_the_output(attention: Implementation, problem: Problem) -> None:
     """If one score is far larger than the others, the output is close to the value of that key.
 
-        |o_i - v_l| <= sum_(j != l) a_ij |v_j - v_l|    with l the key of the largest score
+        |o_i - v_l| <= sum_(j != l) a_ij |v_j - v_l|    with l the visible key of the largest score
 
     By S1, the distance of the output to v_l is at most the weighted mean distance of all values to
     v_l. The term of v_l itself is zero. In the limit, weights are one-hot and the bound is zero.
@@ -80,7 +80,8 @@ def _left_over(a: Array, v: Array, winner: Array) -> Array:
     effort=3,
 )
 def large_scores_do_not_overflow(attention: Implementation, problem: Problem) -> None:
-    """Scores of a thousand or a hundred thousand, of either sign, give weights that sum to one.
+    """Scores of a thousand or a hundred thousand, of either sign, give weights that sum to one, or
+    to zero if the query is fully masked.
 
         sum_j a_ij = 1    and    o_i = sum_j a_ij v_j
 
@@ -103,10 +104,10 @@ def large_scores_do_not_overflow(attention: Implementation, problem: Problem) ->
 def scores_near_the_float_maximum_stay_correct(attention: Implementation, problem: Problem) -> None:
     """Scores up to a tenth of the largest finite number give the correct output, masked or not.
 
-        o_i = sum_j a_ij v_j    for |<q_i, k_j>| up to a tenth of what the format holds
+        o_i = sum_j a_ij v_j    for max(1, |scale|) |<q_i, k_j>| up to a tenth of the largest number
 
     At this size, no product, sum or difference of two terms overflows. A finite number that stands
-    for -inf, such as -1e30, is not below every score.
+    for -inf, such as -1e30, is not below every score. In float64, the check goes up to 2^1012.
     """
     o = attention.forward(problem)
 
@@ -126,8 +127,9 @@ def low_scores_beside_hidden_tiles_stay_correct(
 
         o_i = sum_j a_ij v_j    where all s_ij are low, and causality masks the last keys
 
-    A kernel that meets a masked tile first has no maximum yet, and -inf - -inf is NaN. If it takes
-    zero instead, it must not keep the zero: all exponentials of the next tile would underflow.
+    A kernel that reads the last tile first, and finds it masked, has no maximum yet, and
+    -inf - -inf is NaN. If it takes zero as the maximum, it must not keep the zero: all exponentials
+    of the next tile would underflow.
     """
     o = attention.forward(problem)
 

@@ -24,12 +24,12 @@ LARGE = 2.0**14  # a quarter of the range of float16: four add up to more than i
     catches={"adds_values_within_65504", "returns_zero"},
 )
 def mean_of_large_values_does_not_overflow(attention: Implementation, problem: Problem) -> None:
-    """If all keys have the same weight and all values are 2^14, the output is 2^14.
+    """If all visible keys have the same weight and all values are 2^14, the output is 2^14.
 
-        q = 0, v_j = 2^14  implies  o_i = 2^14    for any M
+        q = 0, v_j = 2^14  implies  o_i = 2^14    for any M, unless query i is fully masked
 
-    Kernels divide by the sum of weights last. Before the division the sum is M 2^14. From four
-    keys on, this exceeds the largest number of float16, which is 65504.
+    Many kernels divide by the sum of exponentials last. Before the division, the sum over M visible
+    keys is M 2^14. From four keys on, this exceeds the largest number of float16, which is 65504.
     """
     large = problem.but(q=np.zeros_like(problem.q), v=np.full(problem.v.shape, LARGE))
 
@@ -51,7 +51,7 @@ def doubled_values_double_the_output_within_rounding(
 
         o(2 v) = 2 o(v)
 
-    V5 asks for equal bits, which need the same order of summation in both calls.
+    V5 requires equal bits, which need the same order of summation in both calls.
     """
     doubled = problem.but(v=2 * problem.v)
 

@@ -88,9 +88,10 @@ def lse_cotangent_of_fully_masked_query_leaves_no_trace(
     """The cotangent of the log-sum-exp of a fully masked query leaves no trace in any gradient.
 
         dq_i = 0    for every fully masked query i
-        d(dlse) = d(dlse')    where dlse and dlse' differ only at fully masked queries
+        d(dlse) = d(dlse')    where dlse and dlse', both finite, differ only at such queries
 
-    S21 asks for equal bits, which need the same order of summation in both calls.
+    Here d stands for dq, dk and dv. For such a query, lse_i is -inf whatever q and k are. S21
+    requires equal bits, which need the same order of summation in both calls.
     """
     other, within = with_other_idle_cotangents(problem), rounding.of_gradients(problem)
 

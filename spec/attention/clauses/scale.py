@@ -107,10 +107,10 @@ def default_scale_is_one_over_sqrt_head_size(attention: Implementation, problem:
 def scale_of_zero_gives_the_mean_of_values(attention: Implementation, problem: Problem) -> None:
     """A scale of zero is not replaced by the default: all visible keys get equal weight.
 
-        o_i = mean of v_j over the keys visible to i
+        scale = 0  implies  o_i = mean of v_j over the keys visible to i, zero if none is
 
-    The Python expression `scale or default` replaces zero by the default. With a scale of zero, all
-    scores are equal, as in B10.
+    The Python expression `scale or default` replaces zero by the default. Here the problems have no
+    biases. With a scale of zero, all scores are then equal, as in B10.
     """
     flat = problem.but(scale=0.0)
 
@@ -127,7 +127,7 @@ def negating_queries_and_keys_leaves_output_unchanged(
 
         o(-q, -k) = o(q, k)
 
-    Every product stays the same. B4 asks for equal bits, which need the same order of summation.
+    Every product stays the same. B4 requires equal bits, which need the same order of summation.
     """
     moved = problem.but(q=-problem.q, k=-problem.k)
 

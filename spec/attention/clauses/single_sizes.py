@@ -84,7 +84,7 @@ def log_sum_exp_is_correct_at_every_size(attention: Implementation, problem: Pro
         lse_i as in A7    for N, M = 1 … 130,  D, E = 1 … 66,  B = 1 … 8,  H = 1 … 20
 
     A kernel stores the log-sum-exp in an array of its own, whose layout depends on other sizes than
-    that of the output. A11 may hold where it is stored in the wrong place.
+    that of the output. If the log-sum-exp is stored in the wrong place, A11 may still hold.
     """
     lse = attention.lse(problem)
 

@@ -130,9 +130,9 @@ def larger_scores_get_larger_weights(attention: Implementation, problem: Problem
     proof=any_number_of_keys.ratios_of_weights_are_differences_of_scores,
 )
 def log_weight_ratio_equals_score_difference(attention: Implementation, problem: Problem) -> None:
-    """The logarithm of the ratio of two weights is the difference of their scores.
+    """The logarithm of the ratio of two nonzero weights is the difference of their scores.
 
-        a_ij = a_il exp(s_ij - s_il)    with l the key of the largest score
+        a_ij = a_il exp(s_ij - s_il)    with l the visible key of the largest score
 
     The denominator cancels. This settles the base of the exponential and the size of the scale,
     which S1, S2 and S3 leave open.
@@ -185,7 +185,8 @@ def softmax_is_shift_invariant(attention: Implementation, problem: Problem) -> N
     proof=blocks.a_subset_is_renormalised,
 )
 def weights_over_a_subset_are_renormalised(attention: Implementation, problem: Problem) -> None:
-    """If some keys are removed, the weights of the remaining keys are rescaled to sum to one.
+    """If some keys are removed, the weights of the remaining keys are rescaled to sum to one, or
+    stay zero if these keys are all masked.
 
         a_ij = a'_ij sum_(l kept) a_il    for a' the weights over the keys kept
 

@@ -84,7 +84,7 @@ def gradients_through_lse_match_the_definition(attention: Implementation, proble
 def query_gradient_through_lse_is_weighted_sum_of_keys(
     attention: Implementation, problem: Problem
 ) -> None:
-    """With dout = 0, the gradient of query i is scale * dlse_i times the output that it has when
+    """With dout = 0, the gradient of query i is scale * dlse_i times the output of this query when
     the keys are passed as the values.
 
         dq_i = scale dlse_i o_i(q, k, v = k)    if dout = 0
@@ -119,7 +119,7 @@ def key_gradients_sum_to_queries_weighted_by_dlse(
 ) -> None:
     """For any dout, the key gradients sum to the queries weighted by scale * dlse_i.
 
-        sum_j dk_j = scale sum_i dlse_i q_i    over the queries that are not fully masked
+        sum_j dk_j = scale sum_i dlse_i q_i    over the not fully masked queries of a key head
 
     Adding one vector c to every key changes no output (K1), and changes lse_i by scale <q_i, c>
     (K3).
@@ -164,9 +164,9 @@ def output_and_lse_gradients_add_up(attention: Implementation, problem: Problem)
 
         d(dout, dlse) = d(dout) + d(0, dlse)
 
-    A loss is differentiated term by term. An implementation may have a separate code path for
-    losses on the output only, and all paths must agree. The known bug ignores dlse
-    where dout is not zero.
+    Here d stands for dq, dk and dv. A loss is differentiated term by term. An implementation may
+    have a separate code path for losses on the output only, and all paths must agree. The known bug
+    ignores dlse where dout is not zero.
     """
     alone, none = of_lse_alone(problem), problem.but(dlse=None)
 
@@ -192,13 +192,13 @@ def output_and_lse_gradients_add_up(attention: Implementation, problem: Problem)
 def fully_masked_query_gives_no_gradient_through_lse(
     attention: Implementation, problem: Problem
 ) -> None:
-    """A fully masked query contributes no gradient through its log-sum-exp, whatever dlse is.
+    """A fully masked query contributes no gradient through its log-sum-exp, for any finite dlse.
 
         dq_i = 0    for every fully masked query i
         d(dlse) = d(dlse') to the bit    where dlse and dlse' differ only at fully masked queries
 
-    For such a query, lse_i is -inf whatever q and k are. Kernels recompute the weights as
-    exp(s - lse), which is exp(-inf + inf) here, so NaN.
+    Here d stands for dq, dk and dv. For such a query, lse_i is -inf whatever q and k are. Kernels
+    recompute the weights as exp(s - lse), which is exp(-inf + inf) here, so NaN.
     """
     other = with_other_idle_cotangents(problem)
 

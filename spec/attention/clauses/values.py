@@ -211,7 +211,7 @@ def value_gradient_is_the_forward_transpose(attention: Implementation, problem: 
 def value_gradients_sum_to_the_cotangents(attention: Implementation, problem: Problem) -> None:
     """The value gradients sum to the cotangents dout of all queries that are not fully masked.
 
-        sum_j dv_j = sum_i dout_i    over the queries that are not fully masked
+        sum_j dv_j = sum_i dout_i    over the queries of a key head that are not fully masked
 
     The weights of such a query sum to one (S1), and those of a fully masked query to zero. Unlike
     the sum of dk (K2), this sum is not zero, so an implementation that returns zeros fails.
