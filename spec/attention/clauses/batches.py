@@ -39,9 +39,9 @@ def in_batches(problem: Problem) -> list[tuple[int, Problem]]:
 def other_batch_elements_leave_no_trace(attention: Implementation, problem: Problem) -> None:
     """The contents of other batch elements leave no trace in an output, up to rounding.
 
-        o(x)_b = o(y)_b    where x_b = y_b
+        o(x)_b = o(y)_b    for inputs x and y with x_b = y_b
 
-    P4 asks for equal bits, which need the same order of summation in both calls.
+    P4 requires equal bits, which need the same order of summation in both calls.
     """
     problem, other = with_other_sequences(problem)
 
@@ -65,7 +65,7 @@ def sequence_has_same_bits_in_every_batch(attention: Implementation, problem: Pr
         o(x in a batch)_b = o(x alone)    for batches of 2 and 7, and any position b
 
     A program that splits the keys of a sequence by the size of the batch adds in another order.
-    P5 asks for the value alone.
+    P5 allows rounding errors.
     """
     alone = attention.forward(moves.unshared(moves.of_batch(problem, [0])))
 

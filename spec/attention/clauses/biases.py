@@ -3,8 +3,8 @@
     s_ij = scale <q_i, k_j> + b_ij
 
 A bias of zero changes nothing, and -inf masks the key. A bias in between is a
-preference that a large enough score overrules. A bias that is constant along a row
-does not change the weights, so the gradients of a row of biases sum to zero.
+preference that a large enough score overrules. Without a sink, a bias that is constant
+along a row does not change the weights, so the gradients of a row of biases sum to zero.
 """
 
 from __future__ import annotations
@@ -97,12 +97,13 @@ def bias_is_not_scaled(attention: Implementation, problem: Problem) -> None:
     proof=exactly.bias_gradients_add_to_nothing,
 )
 def bias_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
-    """The gradients of a row of biases sum to zero, because adding a constant to the row changes
-    nothing.
+    """The gradients of a row of biases sum to zero, because adding a constant to the row does not
+    change the output.
 
         sum_j db_ij = 0
 
-    This is S5 differentiated in c. It is also S13, observed through the gradient of the bias.
+    This is S5 (a constant added to all scores) differentiated in the constant. It is also S13
+    (score gradients sum to zero), observed through the gradient of the bias.
     """
     full = moves.written_out(problem)
 
@@ -152,9 +153,9 @@ def largest_of_very_negative_biases_still_wins(attention: Implementation, proble
     force="should",
 )
 def lowest_finite_bias_on_all_keys_masks_none(attention: Implementation, problem: Problem) -> None:
-    """If every bias of a row is the lowest finite number of the format, no key is masked.
+    """If every bias of a row is the lowest finite number of the format, the biases mask no key.
 
-        q_i = 0, b_ij = lowest  implies  o_i = mean of v_j over all keys
+        q_i = 0, b_ij = lowest  implies  o_i = mean of v_j over all keys (of its segment)
 
     Padding on the left leaves such rows if a mask is written with the lowest finite number in place
     of -inf. Adding to that number, or multiplying it, may overflow, so this is only a `should`.
@@ -178,13 +179,13 @@ def lowest_finite_bias_on_all_keys_masks_none(attention: Implementation, problem
     },
 )
 def causal_mask_holds_at_very_low_biases(attention: Implementation, problem: Problem) -> None:
-    """However low the biases of the visible keys are, keys in the future stay masked.
+    """Even if the biases of all visible keys are very low, keys in the future stay masked.
 
         q_i = 0, b_ij = c for j visible to i and 0 for others
         implies  o_i = mean of v_j over the keys visible to i,    c = 0.6 of the lowest number
 
-    If a finite number stands in for -inf, masked keys outweigh every lower score. The factor 0.6
-    leaves room for scores in base 2, which are 1.44 times as large.
+    If a finite number stands in for -inf, masked keys outweigh visible keys with lower scores. The
+    factor 0.6 leaves room for scores in base 2, which are 1.44 times as large.
     """
     flat, bias = _beside_what_is_hidden(problem, LOW)
 

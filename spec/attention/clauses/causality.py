@@ -53,7 +53,7 @@ def with_another_future(problem: Problem) -> tuple[int, Problem]:
     },
 )
 def first_token_attends_only_to_itself(attention: Implementation, problem: Problem) -> None:
-    """The first query attends to the first key and to no other key.
+    """Under causality, the first query attends to the first key and to no other key.
 
         o_0 = v_0
 
@@ -74,10 +74,10 @@ def first_token_attends_only_to_itself(attention: Implementation, problem: Probl
 def future_keys_do_not_change_earlier_outputs(attention: Implementation, problem: Problem) -> None:
     """The keys and values in the future of a query do not change a bit of its output.
 
-        o(k, v)_i = o(k', v')_i    where they differ only at j > i
+        o(k, v)_i = o(k', v')_i    for finite k', v' that differ only at j > i
 
-    This is C1 (prefixes) with equal shapes, so the bits must be equal. It also combines causality
-    with every kind of mask.
+    This is C1 (prefixes) with equal shapes, so a deterministic program sums in the same order. The
+    clause also combines causality with every kind of mask.
     """
     t, other = with_another_future(problem)
 

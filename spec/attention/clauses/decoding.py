@@ -33,9 +33,9 @@ def prefix(problem: Problem, length: int) -> Problem:
 def causal_prefix_gives_prefix_of_output(attention: Implementation, problem: Problem) -> None:
     """Causal attention over the first t tokens gives the first t outputs of the whole sequence.
 
-        o(x[:t])_i = o(x)_i    for i < t
+        o(x[:t])_i = o(x)_i    for i < t, where x are q, k and v
 
-    This is why decoding with a cache gives the same result as decoding without one.
+    This is why decoding with a KV cache gives the same result as decoding without one.
     """
     start = prefix(problem, problem.chance().randrange(1, problem.N + 1))
     t = start.N
@@ -54,7 +54,7 @@ def causal_prefix_gives_prefix_of_output(attention: Implementation, problem: Pro
     proof=exactly.the_last_query_sees_all_keys,
 )
 def last_token_attends_to_the_whole_sequence(attention: Implementation, problem: Problem) -> None:
-    """Under causality, the last query of a sequence attends to all of its keys.
+    """If N = M, causality masks no key for the last query.
 
         o(causal)_(N-1) = o_(N-1)    for N = M
 
@@ -106,7 +106,7 @@ def token_by_token_decoding_equals_causal_attention(
     catches={"hides_the_present", "bounds_packed_rows", "hides_the_past"},
 )
 def chunked_prefill_equals_causal_attention(attention: Implementation, problem: Problem) -> None:
-    """A chunk of queries that attends to all keys so far gives its rows of full causal attention.
+    """A chunk of queries with all keys so far gives the outputs of full causal attention.
 
         o(q[t:u]; k[:u], v[:u]; mask j <= t + i) = o(q, k, v; causal)[t:u]
 
@@ -137,9 +137,9 @@ def future_keys_leave_no_trace_in_earlier_outputs(
 ) -> None:
     """The keys and values in the future of a query leave no trace in its output.
 
-        o(k, v)_i = o(k', v')_i    where they differ only at j > i
+        o(k, v)_i = o(k', v')_i    for finite k', v' that differ only at j > i
 
-    C3 asks for equal bits, which need the same order of summation in both calls.
+    C3 requires equal bits, which need the same order of summation in both calls.
     """
     t, other = with_another_future(problem)
 

@@ -56,7 +56,7 @@ def masking_a_key_equals_deleting_it(attention: Implementation, problem: Problem
 
         o(q, k, v; mask) = o(q, k', v'; mask')    where k', v', mask' lack the keys masked for all
 
-    exp(-inf) = 0 adds nothing to either sum. This is what makes padding harmless.
+    exp(-inf) = 0 adds nothing to the denominator or to the output. This makes padding harmless.
     """
     first = moves.of_groups(moves.of_batch(problem, [0]), [0])
     kept = np.flatnonzero(~unseen(first)[0, 0])
@@ -87,7 +87,8 @@ def content_of_masked_keys_does_not_change_the_output(
 
         o(k, v) = o(k', v')    where they differ only at keys masked for all queries
 
-    Large enough scores outweigh any finite penalty that is added to them.
+    Large enough scores outweigh any finite penalty that is added to them. The tested
+    numbers are that large, but their products do not overflow.
     """
     large = LARGE[problem.dtype]
     loud, other = poisoned(problem, large, large), poisoned(problem, -1.0, -large)
@@ -104,7 +105,7 @@ def content_of_masked_keys_does_not_change_the_output(
     catches={"reads_whole_tiles_of_the_mask", "forgets_the_mask_beyond_1024_keys"},
 )
 def mask_covers_the_last_keys_at_any_length(attention: Implementation, problem: Problem) -> None:
-    """Masking only the last keys, or all keys but the last, works for any number of keys.
+    """Masking only the last n keys, or all keys but the last n, works for any number of keys.
 
         o_i = sum_(j < M - n) a_ij v_j,    or over j >= M - n alone, for any M
 
@@ -129,8 +130,8 @@ def masked_keys_receive_no_gradient(attention: Implementation, problem: Problem)
 
         dk_j = 0,    dv_j = 0    for j masked for every query
 
-    This is M6 (masked content) differentiated in k' and v'. It holds for any finite numbers in
-    them.
+    This is M6 (masked content) differentiated in the masked keys and values. It holds for any
+    finite numbers in them whose products do not overflow.
     """
     loud = poisoned(problem, LARGE[problem.dtype], -LARGE[problem.dtype])
     hidden = unseen(loud)[..., None]
@@ -191,7 +192,7 @@ def query_output_ignores_keys_masked_for_that_query(
 ) -> None:
     """No bit of a query's output depends on a key that is masked for it, or on that key's value.
 
-        o_i(k, v) = o_i(k', v')    where they differ at one key j that is masked for i
+        o_i(k, v) = o_i(k', v')    for finite k', v' that differ only at a key j masked for i
 
     M6 tests keys that are masked for all queries, which an implementation may skip entirely.
     """
@@ -204,11 +205,12 @@ def query_output_ignores_keys_masked_for_that_query(
 
 @clause("M29", over=HOLES, catches={"ignores_the_mask", "zeroes_forbidden_scores"}, effort=2)
 def content_of_masked_keys_leaves_no_trace(attention: Implementation, problem: Problem) -> None:
-    """A key masked for all queries, and its value, may hold any finite numbers without a trace.
+    """A key masked for all queries, and its value, may hold any finite numbers without effect on
+    the output.
 
         o(k, v) = o(k', v')    where they differ only at keys masked for all queries
 
-    M6 asks for equal bits, which need the same order of summation in both calls.
+    M6 requires equal bits, which need the same order of summation in both calls.
     """
     large = LARGE[problem.dtype]
     loud, other = poisoned(problem, large, large), poisoned(problem, -1.0, -large)
@@ -221,11 +223,11 @@ def content_of_masked_keys_leaves_no_trace(attention: Implementation, problem: P
 
 @clause("M30", over=HOLES, catches={"ignores_the_mask", "zeroes_forbidden_scores"}, effort=2)
 def key_masked_for_a_query_leaves_no_trace(attention: Implementation, problem: Problem) -> None:
-    """A key that is masked for a query leaves no trace in its output, and neither does its value.
+    """A key that is masked for a query, and the key's value, leave no trace in the query's output.
 
-        o_i(k, v) = o_i(k', v')    where they differ at one key j that is masked for i
+        o_i(k, v) = o_i(k', v')    for finite k', v' that differ only at a key j masked for i
 
-    M21 asks for equal bits, which need the same order of summation in both calls.
+    M21 requires equal bits, which need the same order of summation in both calls.
     """
     blind, other = with_another_key(problem)
 

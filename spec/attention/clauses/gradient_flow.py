@@ -8,8 +8,8 @@ the gradient of that query, and receives nothing from the query's cotangent:
 The sums for dk_j and dv_j keep only the queries that may attend to j. A token thus
 receives gradients from the outputs at its own position and after it, and from no
 others. For N = M, one term remains at each end: only the first key is visible to the
-first query, whose gradient is therefore zero, and the last key is visible only to the
-last query.
+first query, whose gradient is therefore zero without a sink, and the last key is visible
+only to the last query.
 """
 
 import numpy as np
@@ -82,7 +82,7 @@ def last_value_gets_gradient_only_from_last_query(
 
         dv_(M-1) = a_(N-1, M-1) dout_(N-1)    summed over the heads that share it
 
-    The sum over i has one term. It is not zero, so a missing gradient fails here.
+    The sum over i has only this term. It is usually not zero, so a missing gradient fails here.
     """
     a = definition.weights(problem.wide())[:, :, -1, -1:]
 

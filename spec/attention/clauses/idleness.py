@@ -2,11 +2,12 @@
 
 A row of scores that are all -inf has no softmax: 0 / 0. Its output is a convention,
 and ours is zero: the empty sum of values. A fully masked query contributes no gradient
-and receives none, and its log-sum-exp is that of an empty sum, -inf. The other queries
-return what they would return without it, even if a whole tile is fully masked. The two
-other conventions, NaN and the mean over masked values, are common bugs where they are
-not declared. Where NaN is declared, it spoils the gradients that pass through it, and
-those are not tested. A `should` clause (M24) requires that it spoils no other gradients.
+and receives none. Without a sink, its log-sum-exp is that of an empty sum, -inf. The
+other queries return what they would return without it, even if a whole tile is fully
+masked. The two other conventions, NaN and the mean over masked values, are common bugs
+where they are not declared. Where NaN is declared, it spoils the gradients that pass
+through it, and those are not tested. A `should` clause (M24) requires that it spoils no
+other gradients.
 """
 
 import numpy as np
@@ -50,7 +51,7 @@ def fully_masked_query_returns_zero(attention: Implementation, problem: Problem)
 
     The empty sum of values is zero. With a finite penalty instead of -inf, a fully masked row still
     has a softmax, and the output is a mean of masked values. The convention `fully-masked` declares
-    NaN or that mean.
+    NaN or the plain mean of all values.
     """
     o = attention.forward(problem)
 
@@ -134,12 +135,12 @@ def fully_masked_query_contributes_and_receives_no_gradient(
 def fully_masked_query_has_lse_of_minus_infinity(
     attention: Implementation, problem: Problem
 ) -> None:
-    """The log-sum-exp of a fully masked query is minus infinity, the logarithm of an empty sum.
+    """The log-sum-exp of a fully masked query without a sink is -inf, that of an empty sum.
 
-        lse_i = -inf    if no key is allowed to i, and only then
+        lse_i = -inf    if no key is allowed to i and t_h = -inf (no sink), and only then
 
-    A fully masked part then has no share in a merge (X3). Zero would be the log-sum-exp of one key
-    with score 0. The convention `fully-masked-lse` declares +inf.
+    A part of the keys that is fully masked then has no share in a merge (X3). Zero would be the
+    log-sum-exp of one key with score 0. The convention `fully-masked-lse` declares +inf.
     """
     lse = attention.lse(problem)
 

@@ -169,9 +169,9 @@ def block_diagonal_mask_separates_sequences(attention: Implementation, problem: 
     proof=exactly.a_window_of_nothing_copies_the_values,
 )
 def diagonal_mask_returns_the_values(attention: Implementation, problem: Problem) -> None:
-    """A query that may attend only to the key at its own position returns the value of that key.
+    """A query that may attend only to the key of the same index returns the value of that key.
 
-        o_i = v_i    if i may attend to i alone
+        o_i = v_i    if query i may attend to key i alone
 
     The only remaining key has weight one (S1). If a mask is applied after normalising, that key
     keeps the smaller weight that it had among all keys.
@@ -194,7 +194,7 @@ def each_query_uses_its_own_mask_row(attention: Implementation, problem: Problem
 
         o_i = sum_j a_ij v_j,    a_ij = 0 where j is masked for i, for any N
 
-    Two bugs show only with many queries: an offset that overflows, and one row used for all.
+    The clause catches an offset that overflows with many queries, and one row used for all queries.
     """
     o = attention.forward(problem)
 
@@ -207,9 +207,9 @@ def each_query_uses_its_own_mask_row(attention: Implementation, problem: Problem
     catches={"hides_padded_queries_too", "lays_padding_along_queries"},
 )
 def padding_mask_removes_keys_not_queries(attention: Implementation, problem: Problem) -> None:
-    """A padding mask removes keys and no queries: every query attends, even at a padded position.
+    """A padding mask removes keys and no queries: a query in the padding attends like any other.
 
-        o_i = sum_(j < length) a_ij v_j    for every i < N
+        o_i = sum_(j < m) a_ij v_j    for every i < N, if keys m to M - 1 are padding
 
     A padding mask that is applied along the queries makes some of them fully masked, and may leave
     the padded keys visible.

@@ -1,10 +1,11 @@
 """Section P. The order of keys does not matter, and queries are independent.
 
-The definition does not use the position of a key. A permutation of the keys, together
-with their values and the columns of the mask, leaves the output unchanged. Each query
-is computed independently: a permutation of the queries permutes the output, and no other
-query, head or batch element has an influence. So self-attention without positions
-cannot distinguish "how are you" from "you how are".
+Without causality, windows and ALiBi slopes, the definition does not use the position of
+a key. A permutation of the keys, together with their values, segments and columns of the
+mask, leaves the output unchanged. Each query is computed independently: a permutation of
+the queries permutes the output, and no other query, head or batch element has an
+influence. So self-attention without positions cannot distinguish "how are you" from "you
+how are".
 
 A key that occurs twice counts twice. With all keys doubled, only the log-sum-exp
 changes: it grows by log 2.
@@ -40,13 +41,13 @@ def with_other_sequences(problem: Problem) -> tuple[Problem, Problem]:
     proof=exactly.keys_are_a_set,
 )
 def permuting_keys_leaves_output_unchanged(attention: Implementation, problem: Problem) -> None:
-    """Permuting the keys, with their values and the mask's columns, leaves the output unchanged.
+    """Permuting the keys, with their values, segments and mask columns, does not change the output.
 
         o(q, k_p, v_p) = o(q, k, v)    for a permutation p of the keys
 
-    The output is a sum over the keys, which does not depend on their order. The column of the mask
-    moves with its key. The clause catches code that favours recent keys, reads a stale cache, or
-    drops the last key: after the permutation, this affects other keys.
+    The output is a sum over the keys, which does not depend on their order. The clause catches code
+    that favours recent keys or drops the last key, because other keys are then recent or last. It
+    also catches code that reuses the keys of an earlier call.
     """
     moved = moves.of_keys(problem, moves.permutation(problem, problem.M))
 
@@ -62,12 +63,12 @@ def permuting_keys_leaves_output_unchanged(attention: Implementation, problem: P
     proof=exactly.queries_are_a_batch,
 )
 def permuting_queries_permutes_the_output(attention: Implementation, problem: Problem) -> None:
-    """A permutation of the queries permutes the output in the same way.
+    """A permutation of the queries, segments and mask rows permutes the output in the same way.
 
-        o(q_p)_i = o(q)_p(i)
+        o(q_p)_i = o(q)_p(i)    for a permutation p of the queries
 
-    Row i of the scores depends on no query except q_i. Row i of the mask is permuted too, and
-    nothing else depends on the index i.
+    Row i of the scores depends on no query except q_i. The mask row and the segment of query i move
+    with it, and nothing else depends on the index i.
     """
     order = moves.permutation(problem, problem.N)
     moved = moves.of_queries(problem, order)
@@ -88,7 +89,8 @@ def each_query_is_independent_of_the_others(attention: Implementation, problem: 
 
         o(q_i alone) = o(q)_i
 
-    P2 alone would accept a softmax along the queries, which commutes with any permutation of them.
+    P2 (permuted queries) would accept a softmax along the queries, which commutes with any
+    permutation of them.
     """
     i = [problem.chance().below(problem.N)]
     alone = moves.of_queries(problem, i)
@@ -105,10 +107,10 @@ def each_query_is_independent_of_the_others(attention: Implementation, problem: 
 def batch_elements_do_not_affect_each_other(attention: Implementation, problem: Problem) -> None:
     """The contents of one batch element change no bit of the output of another.
 
-        o(x)_b = o(y)_b    where x_b = y_b
+        o(x)_b = o(y)_b    for inputs x and y with x_b = y_b
 
-    Both calls have the same shapes and strides, so a program sums in the same order in both, and
-    even the last bits agree.
+    Both calls have the same shapes and strides, so a deterministic program sums in the same order
+    in both, and even the last bits agree.
     """
     problem, other = with_other_sequences(problem)
 
@@ -125,7 +127,7 @@ def batch_elements_do_not_affect_each_other(attention: Implementation, problem: 
 def batch_element_alone_gives_the_same_output(attention: Implementation, problem: Problem) -> None:
     """The output of a batch element is the same in the batch and in a call with this element alone.
 
-        o(x_b alone) = o(x)_b
+        o(x_b alone) = o(x)_b    for the inputs x of a batch
 
     P4 checks only the first batch element. It would accept code in which every element reads the
     keys of the first one.
@@ -148,12 +150,12 @@ def batch_element_alone_gives_the_same_output(attention: Implementation, problem
     proof=exactly.gradients_follow_the_order_of_keys,
 )
 def permuting_keys_permutes_their_gradients(attention: Implementation, problem: Problem) -> None:
-    """Permuting the keys permutes their gradients, and does not change those of the queries.
+    """Permuting keys and values together permutes their gradients, and leaves dq unchanged.
 
-        dk(k_p)_j = dk(k)_p(j),    dv(v_p)_j = dv(v)_p(j),    dq(k_p) = dq(k)
+        dk(k_p, v_p) = dk(k, v)_p,    dv(k_p, v_p) = dv(k, v)_p,    dq(k_p, v_p) = dq(k, v)
 
-    This is P1 differentiated. A backward pass that visits the keys in another order has to put
-    their gradients back in place.
+    This is P1 (permuted keys) differentiated; segments and mask columns move too. A backward pass
+    that visits the keys in another order has to put their gradients back in place.
     """
     order = moves.permutation(problem, problem.M)
     moved = moves.of_keys(problem, order)
@@ -225,8 +227,8 @@ def self_attention_is_permutation_equivariant(attention: Implementation, problem
 
         o(x_p) = o(x)_p    and    mean_i o(x_p)_i = mean_i o(x)_i    for q = k = v = x
 
-    This is P1 and P2 together: "how are you" and "you how are" get the same outputs. The order of
-    words has to come from elsewhere, from a causal mask or from positions.
+    This is P1 (keys) and P2 (queries) together: the words of "how are you" and "you how are" get
+    the same outputs. Their order has to come from elsewhere, from a causal mask or from positions.
     """
     x = problem.q
     order = moves.permutation(problem, problem.N)

@@ -31,11 +31,12 @@ IN_TIME = Problems(
 
 @clause("C45", over=IN_TIME, catches={"chooses_tiles_by_length"}, effort=2, promise="chunk")
 def causal_prefix_has_same_bits(attention: Implementation, problem: Problem) -> None:
-    """Causal attention over the first t tokens gives the bits of the whole sequence.
+    """Causal attention over the first t tokens gives the first t outputs of the sequence,
+    bit for bit.
 
-        o(x[:t])_i = o(x)_i    for i < t
+        o(x[:t])_i = o(x)_i    for i < t, where x are q, k and v
 
-    The first chunk of a prompt is such a prefix. C1 asks for the value alone.
+    The first chunk of a prompt is such a prefix. C1 allows rounding errors.
     """
     t = problem.chance().randrange(1, problem.N)
 
@@ -53,11 +54,11 @@ def causal_prefix_has_same_bits(attention: Implementation, problem: Problem) -> 
     promise="chunk",
 )
 def decoding_has_bits_of_causal_attention(attention: Implementation, problem: Problem) -> None:
-    """Decoding one token with all keys so far gives the bits of full causal attention.
+    """Decoding token t from all keys so far gives row t of causal attention, bit for bit.
 
         o(q_t; k[:t+1], v[:t+1]) = o(q, k, v; causal)_t
 
-    C12 asks for the value alone.
+    The left-hand side has a single query and no causality. C12 allows rounding errors.
     """
     t = problem.chance().randrange(problem.N // 2, problem.N)
     step = moves.of_keys(moves.of_queries(problem, [t]), slice(0, t + 1)).but(causal=False)

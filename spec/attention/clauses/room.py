@@ -38,9 +38,9 @@ ROOM = (1, 6, 130)  # masked keys
 def masked_keys_behind_others_change_no_bit(attention: Implementation, problem: Problem) -> None:
     """Masked keys behind all others change no bit of the output, however many they are.
 
-        o(q, [k, x], [v, y]; mask j < M) = o(q, k, v; mask of all keys)
+        o(q, [k, x], [v, y]; mask j < M) = o(q, k, v; mask True)    x, y: more keys and values
 
-    Both calls have a mask, so that they take the same path. M2 asks for the value alone.
+    Both calls have a mask, so that they take the same path. M2 allows rounding errors.
     """
     room = problem.chance().choice(ROOM)
     k, v = (
