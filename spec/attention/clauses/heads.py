@@ -93,8 +93,8 @@ def permuting_heads_permutes_the_output(attention: Implementation, problem: Prob
 
         o(x_p)_h = o(x)_p(h)
 
-    Here x_p are all inputs with their heads in the order p. A mask that differs between heads is
-    permuted too. Heads have no order, just as queries have none (P2).
+    Here x_p are all inputs with their heads in the order p. Sinks, slopes, and a mask that differs
+    between heads are permuted too. Heads have no order, just as queries have none (P2).
     """
     order = moves.permutation(problem, problem.H)
     moved = moves.of_groups(problem, order)
@@ -142,9 +142,9 @@ def grouped_query_attention_equals_repeated_key_heads(
 def shared_key_head_gradient_sums_over_its_group(
     attention: Implementation, problem: Problem
 ) -> None:
-    """The gradient of a key head is the sum over the query heads that read it.
+    """The gradient of a key head is the sum of the gradients from all query heads that read it.
 
-        dk_g = sum_(h in g) dk_h,    dv_g = sum_(h in g) dv_h
+        dk_g = sum_(h in g) dk_h,    dv_g = sum_(h in g) dv_h    where each h has its own copy of g
 
     This is H4 differentiated: the adjoint of repetition is the sum over the copies. The gradients
     of the queries are the same either way.
@@ -223,8 +223,8 @@ def permuting_heads_moves_their_bits(attention: Implementation, problem: Problem
 
         o(x_p)_h = o(x)_p(h)    for a permutation p of the heads
 
-    A program may treat the first or the last head in another way, with another order of summation.
-    H2 asks for the value alone.
+    Here x_p are all inputs with their heads in the order p. The clause catches a program that sums
+    in another order for the first or the last head. H3 allows rounding errors.
     """
     order = moves.permutation(problem, problem.H)
     moved = moves.of_heads(moves.of_groups(problem, order), slice(None))

@@ -56,7 +56,7 @@ def other_segments_have_zero_weight(attention: Implementation, problem: Problem)
 def other_segments_change_no_bit_of_the_output(attention: Implementation, problem: Problem) -> None:
     """Changing the queries, keys and values of other segments changes no bit of a segment's output.
 
-        o(q, k, v)_t = o(q', k', v')_t    where they differ only outside of t
+        o(q, k, v)_t = o(q', k', v')_t    for finite q', k', v' that differ only outside segment t
 
     In a packed batch, another segment may belong to another user.
     """
@@ -78,7 +78,7 @@ def other_segments_leave_no_trace_in_the_output(
 ) -> None:
     """The queries, keys and values of other segments leave no trace in a segment's output.
 
-        o(q, k, v)_t = o(q', k', v')_t    where they differ only outside of t
+        o(q, k, v)_t = o(q', k', v')_t    for finite q', k', v' that differ only outside segment t
 
     This is J7 up to rounding.
     """

@@ -11,7 +11,8 @@ then does the alignment of the causal diagonal matter (top-left or bottom-right)
 repeat, have gaps, come in any order, and be negative. A KV cache, a chunk, left padding, and a
 sequence that is split across several machines are all just other positions.
 
-Only differences of positions matter, so a sequence may begin at any number.
+Apart from leading keys, only differences of positions matter, so a sequence may begin at any
+number.
 """
 
 from dataclasses import replace
@@ -83,7 +84,8 @@ def positions_equal_an_explicit_mask(attention: Implementation, problem: Problem
 
         o(p, r; causal; (L, R)) = o(mask = (r_j <= p_i and -L <= r_j - p_i <= R))
 
-    Tokens at one position attend to each other. A causal query before all keys is fully masked.
+    Here p_i is the position of query i, and r_j that of key j. With n leading keys, the bound -L
+    applies only if r_j >= n. A causal query before all keys is fully masked.
     """
     written = unplaced(moves.written_out(problem))
 
@@ -102,7 +104,8 @@ def row_numbers_are_the_default_positions(attention: Implementation, problem: Pr
 
         o(p = 0 1 2 ..; r = 0 1 2 ..) = o    for N = M, where both alignments agree
 
-    Without positions, the token in row t is at position t.
+    Here p are the positions of queries, and r those of keys. Without them, the token in row t is at
+    position t.
     """
     counted, plain = in_rows(problem), unplaced(problem)
 
@@ -119,11 +122,12 @@ def row_numbers_are_the_default_positions(attention: Implementation, problem: Pr
     effort=2,
 )
 def missing_positions_count_from_zero(attention: Implementation, problem: Problem) -> None:
-    """If only queries or only keys have positions, those of the other side are its row numbers.
+    """If only queries or only keys have positions, the other side counts from 0.
 
         o(p; r = 0 1 2 ..) = o(p),    o(p = 0 1 2 ..; r) = o(r)
 
-    The causal alignment has no effect here: it applies only if neither side has positions.
+    Here p are the positions of queries, and r those of keys. The causal alignment has no effect
+    here: it applies only if neither side has positions.
     """
     p, r = positions_of(problem)
     if problem.seed % 2:
@@ -173,11 +177,11 @@ def positions_alone_change_nothing(attention: Implementation, problem: Problem) 
     proof=in_places.places_have_no_origin,
 )
 def shifting_all_positions_changes_nothing(attention: Implementation, problem: Problem) -> None:
-    """Adding one number to all positions changes nothing.
+    """Adding one number to all positions changes nothing, if a window keeps no leading keys.
 
-        o(p + c, r + c) = o(p, r)
+        o(p + c, r + c) = o(p, r)    p, r: the positions of queries and keys
 
-    A sequence may begin anywhere. Large positions p and r must not be rounded to one number.
+    A sequence may begin anywhere. Rounding must not make two large positions equal.
     """
     p, r = positions_of(problem)
     shifts = tuple(c - max(problem.N, problem.M) // 2 for c in SHIFTS)
@@ -203,7 +207,7 @@ def shifting_all_positions_changes_nothing(attention: Implementation, problem: P
 def causality_depends_only_on_position_order(attention: Implementation, problem: Problem) -> None:
     """Causality depends only on the order of positions, not on their differences.
 
-        o(f(p), f(r)) = o(p, r)    for any increasing f
+        o(f(p), f(r)) = o(p, r)    for positions p, r of queries and keys, f strictly increasing
 
     Differences of positions matter only to windows and slopes.
     """
@@ -238,7 +242,8 @@ def token_order_does_not_matter_with_positions(attention: Implementation, proble
 
         o(q_s; k_t, v_t; p_s, r_t) = o(q; k, v; p, r)_s
 
-    Here s and t are permutations of queries and keys. Options use positions, never row numbers.
+    Here s and t permute queries and keys, with their positions p and r, their segments, and the
+    rows and columns of a mask. Causality, windows and slopes use positions, never row numbers.
     """
     whole = moves.placed(problem)
     s, t = (moves.permutation(whole, length) for length in (whole.N, whole.M))

@@ -31,7 +31,7 @@ SMOOTH = ("lattice", "normal", "heavy")
 def causality_uses_positions_in_all_key_tiles(attention: Implementation, problem: Problem) -> None:
     """Causality allows exactly the keys at or before a query's position, however many there are.
 
-        o_i = sum_j a_ij v_j    over the keys with r_j <= p_i, for any M
+        o_i = sum_j a_ij v_j    over the keys with r_j <= p_i that nothing else masks, for any M
 
     Here p_i is the position of query i, and r_j that of key j. Which tiles of keys a kernel may
     skip depends on the position of the query, not on its row.
@@ -50,10 +50,11 @@ def causality_uses_positions_in_all_key_tiles(attention: Implementation, problem
 def windows_use_positions_in_all_query_tiles(attention: Implementation, problem: Problem) -> None:
     """However many queries there are, the window of each lies around its position, not its row.
 
-        o_i = sum_j a_ij v_j    over the keys with -L <= r_j - p_i <= R, for any N
+        o_i = sum_j a_ij v_j    over keys with -L <= r_j - p_i <= R that nothing else masks
 
-    Here p_i is the position of query i, r_j that of key j, and (L, R) the window. The queries of a
-    tile need not be consecutive tokens, and their keys may lie in any rows.
+    Here p_i is the position of query i, r_j that of key j, and (L, R) the window. The bound -L does
+    not mask leading keys. The queries of a tile need not be consecutive tokens, and their keys may
+    lie in any rows.
     """
     near = narrowed(problem)
 
@@ -100,7 +101,8 @@ def gradients_by_position_equal_those_by_mask(attention: Implementation, problem
 
         dq, dk, dv (p, r; causal; (L, R)) = dq, dk, dv (mask)
 
-    This is I1 differentiated: the backward pass must not use row numbers either.
+    Here p and r are the positions of queries and keys, and (L, R) is the window. This is I1
+    differentiated: the backward pass must not use row numbers either.
     """
     written = unplaced(moves.written_out(problem))
 
@@ -120,9 +122,9 @@ def gradients_by_position_equal_those_by_mask(attention: Implementation, problem
     effort=2,
 )
 def slope_gradient_uses_position_distances(attention: Implementation, problem: Problem) -> None:
-    """The gradient of an ALiBi slope sums the score gradients, weighted by position distance.
+    """The gradient of an ALiBi slope sums the score gradients, each times minus the distance.
 
-        dm_h = -sum_ij ds_ij |p_i - r_j|
+        dm_h = -sum_ij ds_ij |p_i - r_j|    also over the batch elements that share the slope
 
     Here p_i is the position of query i, and r_j that of key j. A backward pass that uses row
     numbers weights the score gradients by wrong distances.
@@ -139,7 +141,7 @@ def slope_gradient_uses_position_distances(attention: Implementation, problem: P
 def returned_weights_use_positions(attention: Implementation, problem: Problem) -> None:
     """The returned attention weights use the same positions as the output.
 
-        a_ij = exp(s_ij) / sum_j exp(s_ij)    over the keys that positions leave visible
+        a_ij = exp(s_ij - lse_i)    if positions and all other options leave key j visible, else 0
 
     Weights computed from row numbers do not belong to the output that is returned.
     """
@@ -152,7 +154,7 @@ def returned_weights_use_positions(attention: Implementation, problem: Problem) 
 def log_sum_exp_uses_positions(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp uses positions, both to select the visible keys and to apply slopes.
 
-        lse_i = log sum_j exp(s_ij)    over r_j <= p_i, if it is causal
+        lse_i = log sum_j exp(s_ij)    over the visible keys: r_j <= p_i if causal; without a sink
 
     Here p_i is the position of query i, and r_j that of key j. If a sequence is split across
     several machines, each part has its own positions, and the parts are merged by their

@@ -37,7 +37,7 @@ def query_chunk_with_positions_matches_full_output(
 ) -> None:
     """A chunk of the queries, with their positions, gives the same rows as all queries together.
 
-        o(q[t:u]; k, v; p[t:u], r) = o(q; k, v; p, r)[t:u]
+        o(q[t:u]; k, v; p[t:u], r) = o(q; k, v; p, r)[t:u]    p, r: positions of queries, keys
 
     A causal diagonal aligned to the bottom right would move with the number of queries. Explicit
     positions do not.
@@ -70,7 +70,7 @@ def decoding_step_with_position_matches_full_output(
 
         o(q_t; k, v; p = t; causal) = o(q, k, v; causal)_t    for N = M
 
-    After that position, the cache may already hold later tokens, or uninitialised memory.
+    The keys may be a KV cache that is larger than needed: causality masks all rows after t.
     """
     t = problem.chance().below(problem.N)
     whole, step = unplaced(problem), moves.of_queries(in_rows(problem), [t])
@@ -93,7 +93,7 @@ def tokens_at_one_position_attend_to_each_other(
 ) -> None:
     """If all tokens are at the same position, causality, windows and slopes have no effect.
 
-        o(p = r = c; causal, a window, slopes) = o
+        o(p = r = c; causal, a window, slopes) = o(none of these)
 
     No key is ahead then, and every distance is zero. Alternative tokens that are tried at once
     share a position. They attend to the tokens before them, to themselves and to each other.
@@ -116,7 +116,7 @@ def tokens_at_one_position_attend_to_each_other(
 def each_sequence_has_its_own_positions(attention: Implementation, problem: Problem) -> None:
     """The positions of one sequence in a batch do not affect another sequence.
 
-        o(p, r)_b = o(p', r')_b    where they differ only in the first sequence, and b is another
+        o(p, r)_b = o(p', r')_b    where p', r' differ from p, r only in sequence 0, and b > 0
 
     With left padding, sequences of several lengths in one batch have different positions. The last
     bits may differ, because code may skip keys that are masked in the whole batch, and so sum the
@@ -143,9 +143,10 @@ def each_sequence_has_its_own_positions(attention: Implementation, problem: Prob
 def alibi_slopes_use_positions(attention: Implementation, problem: Problem) -> None:
     """ALiBi slopes give the same output as a bias computed from the distances between positions.
 
-        o(slopes m; p, r) = o(mask -m_h |p_i - r_j|)
+        o(slopes m; p, r) = o(mask b_ij - m_h |p_i - r_j|; no positions)    b: the given mask
 
-    A mask is rounded to the format, and slopes are not. The difference is allowed for as in Y1.
+    A key that is masked by positions has -inf in the mask. A mask is rounded to the format, and
+    slopes are not. The difference is allowed for as in Y1.
     """
     written = unplaced(moves.with_slopes_as_a_bias(problem))
     rounded = np.abs(rounding.reference(problem).o - rounding.reference(written).o)
@@ -170,7 +171,7 @@ def alibi_slopes_use_positions(attention: Implementation, problem: Problem) -> N
 def negating_positions_swaps_window_sides(attention: Implementation, problem: Problem) -> None:
     """Negating all positions and swapping the two sides of the window changes nothing.
 
-        o(-p, -r; (R, L)) = o(p, r; (L, R))
+        o(-p, -r; (R, L)) = o(p, r; (L, R))    if the window keeps no leading keys
 
     Keys that were before a query are then after it, at the same distance. Signed slopes change
     their sign as well: -m replaces m.
@@ -204,9 +205,10 @@ def negating_positions_swaps_window_sides(attention: Implementation, problem: Pr
 def positions_work_with_every_other_option(attention: Implementation, problem: Problem) -> None:
     """Positions keep their meaning together with every other option.
 
-        s_ij = cap(scale <q_i, k_j>) + b_ij - m_h |p_i - r_j|,    -inf if r_j > p_i, mask, segments
+        s_ij = cap(scale <q_i, k_j>) + b_ij - m_h |p_i - r_j|,    -inf if key j is masked
 
-    In fast code each option has its own code path, and each path has to use the positions.
+    The positions p_i and r_j also decide which keys causality and windows mask, as in I1. In fast
+    code each option has its own code path, and each path has to use the positions.
     """
     o = attention.forward(problem)
 

@@ -92,7 +92,8 @@ def segment_ids_equal_boolean_mask(attention: Implementation, problem: Problem) 
 
         o(segments) = o(mask = (seg_i = seg_j >= 0))
 
-    Code that reads segment ids must treat them as labels, which are either equal or not equal.
+    Code must treat ids >= 0 as labels, which are either equal or not. Under the convention
+    `positions=in-sequence`, the mask contains causality and windows too, and there are no slopes.
     """
     if problem.restarts:  # without segments, slopes would count other positions
         problem = problem.but(slopes=None)
@@ -139,7 +140,7 @@ def segment_ids_equal_boolean_mask(attention: Implementation, problem: Problem) 
 def packed_sequence_equals_separate_call(attention: Implementation, problem: Problem) -> None:
     """A packed sequence gets the same output as in a separate call without the other sequences.
 
-        o(x; segments)_t = o(x_t)    for the tokens t of one segment
+        o(x; segments)_t = o(x_t)    for the tokens t of one segment, and their inputs x_t
 
     So packing sequences to save time does not change the result.
     """
@@ -157,7 +158,7 @@ def packed_sequence_equals_separate_call(attention: Implementation, problem: Pro
 
 @clause("J3", over=TEXTS, catches={"takes_zero_for_padding"})
 def single_segment_equals_no_segments(attention: Implementation, problem: Problem) -> None:
-    """If all tokens have the same segment id, the ids mask no key.
+    """If all tokens have the same segment id, and it is not negative, the ids mask no key.
 
         o(seg = c) = o    for any c >= 0
 
@@ -188,7 +189,7 @@ def single_segment_equals_no_segments(attention: Implementation, problem: Proble
 def renumbering_segments_changes_nothing(attention: Implementation, problem: Problem) -> None:
     """Renumbering the segments does not change the output.
 
-        o(seg) = o(p(seg))    for any one-to-one p, negative where seg is
+        o(seg) = o(f(seg))    for any one-to-one f that is negative exactly where seg is
 
     Ids need not start at a fixed number, be consecutive, increase, or be small.
     """
@@ -217,7 +218,7 @@ def renumbering_segments_changes_nothing(attention: Implementation, problem: Pro
     proof=exactly.padding_is_no_text,
 )
 def padding_queries_and_keys_are_masked(attention: Implementation, problem: Problem) -> None:
-    """A padding query is fully masked, and a padding key is masked from every query.
+    """A padding query is fully masked, and a padding key is masked for every query.
 
         o_i = 0    for seg_i < 0,    a_ij = 0    for seg_j < 0
 

@@ -36,8 +36,8 @@ def segments_need_not_be_contiguous(attention: Implementation, problem: Problem)
 
         o(q_p; k_r, v_r; segments_p, segments_r) = o(q; k, v; segments)_p
 
-    Here p and r are permutations of the queries and of the keys. A segment id is a property of a
-    token, and does not mark a position where a sequence ends.
+    Here p and r are permutations of the queries and of the keys, also in a mask. A segment id is a
+    property of a token, and does not mark a position where a sequence ends.
     """
     p, r = (moves.permutation(problem, length) for length in (problem.N, problem.M))
     mixed = moves.of_keys(moves.of_queries(problem, p), r)
@@ -76,9 +76,10 @@ def segments_need_not_be_contiguous(attention: Implementation, problem: Problem)
 def segments_combine_with_every_other_option(attention: Implementation, problem: Problem) -> None:
     """A key is visible only if it is in the query's segment and no other option masks it.
 
-        a_ij > 0    only if    seg_i = seg_j >= 0, j <= p_i if causal, mask_ij, ...
+        a_ij > 0    only if    seg_i = seg_j >= 0, r_j <= p_i if causal, mask_ij, ...
 
-    Fast code often has a separate path for each of these options. Every path must apply segments.
+    Here p_i is the position of query i, and r_j that of key j. Fast code often has a separate path
+    for each of these options. Every path must apply segments.
     """
     o = attention.forward(problem)
 
@@ -124,8 +125,8 @@ def each_batch_element_has_its_own_segments(attention: Implementation, problem: 
 
         o(segments)_b = o(segments')_b    where they differ in batch element 0 only, and b > 0
 
-    The last bits may change. In a packed layout, the sequences before a sequence determine its
-    tiles.
+    The last bits may change: in a packed layout, earlier sequences determine where the tiles of a
+    sequence begin.
     """
     both = segments_of(problem)
     for x in both:
@@ -151,7 +152,7 @@ def each_batch_element_has_its_own_segments(attention: Implementation, problem: 
 def segments_may_end_inside_a_key_tile(attention: Implementation, problem: Problem) -> None:
     """The output is correct for any number of keys, even if a segment ends inside a tile of keys.
 
-        o_i = sum_j a_ij v_j    over the keys of the segment of i, for any M
+        o_i = sum_j a_ij v_j    over the visible keys of the segment of i, for any M
 
     A kernel must neither read such a tile as a whole nor skip it.
     """

@@ -61,7 +61,7 @@ def no_gradient_flows_between_segments(attention: Implementation, problem: Probl
     effort=2,
 )
 def padding_tokens_receive_no_gradient(attention: Implementation, problem: Problem) -> None:
-    """Padding tokens receive no gradient, whatever their cotangents are.
+    """Padding tokens receive no gradient, whatever finite cotangents they have.
 
         dq_i = 0    for seg_i < 0,    dk_j = dv_j = 0    for seg_j < 0
 
@@ -89,7 +89,9 @@ def none_outside(gradients: Gradients, queries: Array, keys: Array) -> None:
 def gradients_respect_segments(attention: Implementation, problem: Problem) -> None:
     """The gradients of q, k and v use only the weights within a segment.
 
-    ds_ij = a_ij (da_ij - sum_j a_ij da_ij),    dv_j = sum_i a_ij dout_i
+        ds_ij = a_ij (da_ij - sum_j a_ij da_ij),    dv_j = sum_i a_ij dout_i
+
+    Here da_ij = <dout_i, v_j>. If query heads share a key head, dk and dv are summed over them.
     """
     exact, budget = rounding.reference(problem).gradients, rounding.of_gradients(problem)
 
@@ -113,7 +115,7 @@ def returned_weights_are_zero_across_segments(attention: Implementation, problem
 
 @clause("J18", over=LOOSE, needs={Capability.LSE}, catches={"measures_lse_without_the_segments"})
 def log_sum_exp_covers_only_the_query_segment(attention: Implementation, problem: Problem) -> None:
-    """The log-sum-exp covers only the keys of the query's segment, and is -inf for padding.
+    """The log-sum-exp covers only keys of the query's segment; for padding it is -inf or the sink.
 
         lse_i = log sum_j exp(s_ij)    over seg_j = seg_i >= 0, without an attention sink
 

@@ -39,7 +39,7 @@ def with_other_slopes(problem: Problem) -> tuple[int, Problem, Problem]:
 def each_head_has_its_own_slope(attention: Implementation, problem: Problem) -> None:
     """Changing the slope of one head changes no bit of the output of any other head.
 
-        o_h(m) = o_h(m')    to the bit, where m and m' differ only for other heads
+        o_h(m) = o_h(m')    to the bit, where the slopes m and m' differ only for other heads
 
     Every query head has its own slope, even if several query heads share one key head.
     """
@@ -64,9 +64,10 @@ def each_head_has_its_own_slope(attention: Implementation, problem: Problem) -> 
 def slopes_of_other_heads_leave_no_trace(attention: Implementation, problem: Problem) -> None:
     """The slope of one head leaves no trace in the output of any other head.
 
-        o_h(m) = o_h(m')    where m and m' differ only for other heads
+        o_h(m) = o_h(m')    where the slopes m and m' differ only for other heads
 
-    Every query head has its own slope, even if several query heads share one key head.
+    Every query head has its own slope, even if several query heads share one key head. This is Y3
+    up to rounding.
     """
     mine, usual, moved = with_other_slopes(problem)
 

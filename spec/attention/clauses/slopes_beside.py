@@ -37,11 +37,12 @@ SMOOTH = ("lattice", "normal", "heavy")
     proof=any_slope.a_slope_has_no_origin,
 )
 def slopes_depend_only_on_relative_positions(attention: Implementation, problem: Problem) -> None:
-    """Slopes depend only on relative positions, so a masked prefix does not change the output.
+    """Slopes depend only on relative positions, so a masked prefix can be removed.
 
-        o(x[t:])_i = o(x; keys before t masked)_(i+t)    for N = M
+        o(x[t:])_i = o(x; keys before t masked)_(i+t)    for N = M, x: queries, keys, values
 
-    A position counter that restarts in every tile breaks this.
+    A position counter that restarts in every tile breaks this. The clause excludes leading keys,
+    because x[t:] would have other leading keys than x.
     """
     t = problem.chance().randrange(1, problem.N)
     whole = sloping(problem).but(mask=np.tile(np.arange(problem.M) >= t, (problem.N, 1)))
@@ -60,12 +61,13 @@ def slopes_depend_only_on_relative_positions(attention: Implementation, problem:
     effort=2,
 )
 def single_query_keeps_its_slope_distances(attention: Implementation, problem: Problem) -> None:
-    """Alone, the first query (top-left alignment) or the last one (bottom-right) keeps its output.
+    """With ALiBi slopes, the first query (top-left alignment) or the last one (bottom-right) has
+    the same output alone as among all queries.
 
         o(q_c; k, v) = o(q; k, v)_c    c = 0, or N - 1 with bottom-right alignment
 
     Decoding passes only the last query. A query from any other row would change its position in a
-    call without the other queries.
+    call without the other queries. Explicit positions stay with the query and the keys.
     """
     corner = problem.slopes_corner or problem.corner
     c = problem.N - 1 if corner == "bottom-right" else 0
@@ -95,9 +97,9 @@ def single_query_keeps_its_slope_distances(attention: Implementation, problem: P
     proof=any_slope.the_place_of_a_query_is_in_the_log_sum_exp_alone,
 )
 def key_position_bias_changes_only_log_sum_exp(attention: Implementation, problem: Problem) -> None:
-    """Under causality, a bias of m j instead of -m (p_i - j) changes only the log-sum-exp.
+    """Under causality, a bias m j for key j instead of -m (i - j) changes only the log-sum-exp.
 
-    o(slopes m) = o(mask m_h j),    lse(slopes m)_i = lse(mask m_h j)_i - m_h p_i    for N = M
+    o(slopes m) = o(mask m_h j),    lse(slopes m)_i = lse(mask m_h j)_i - m_h i    for N = M
     """
     usual = sloping(problem)
     assert usual.slopes is not None
@@ -153,12 +155,13 @@ def softcap_does_not_apply_to_slopes(attention: Implementation, problem: Problem
     effort=4,
 )
 def slopes_combine_with_every_other_option(attention: Implementation, problem: Problem) -> None:
-    """With any other options, slopes are still added to the scores of all visible keys.
+    """With any other options, the slope term is still added to the score of every visible key.
 
         a_ij = exp(s_ij) / (exp(t_h) + sum_j exp(s_ij)),  s_ij = cap(t_ij) + b_ij - m_h |p_i - r_j|
 
-    Here t_ij is a score before the soft-cap, t_h the attention sink of head h, and m_h its slope. A
-    masked key stays masked at any distance. A sink has no position, so no slope applies to it.
+    Here t_ij is a score before the soft-cap, t_h the attention sink of head h, m_h its slope, p_i
+    and r_j are positions, and j runs over the visible keys. A masked key stays masked at any
+    distance. A sink has no position, so no slope applies to it.
     """
     usual = sloping(problem)
 
@@ -188,7 +191,9 @@ def slopes_combine_with_every_other_option(attention: Implementation, problem: P
 def slope_gradient_matches_the_definition(attention: Implementation, problem: Problem) -> None:
     """The gradient of a slope is the sum of the score gradients, each times minus the distance.
 
-    dm_h = -sum_ij ds_ij |p_i - j|    over every batch element that has the slope
+        dm_h = -sum_ij ds_ij |p_i - r_j|    also over the batch elements that share the slope
+
+    Here ds_ij is the gradient of the biased score, and p_i and r_j are the positions of q_i, k_j.
     """
     right, budget = rounding.reference(problem).gradients.slopes, rounding.of_gradients(problem)
     assert right is not None
@@ -208,7 +213,9 @@ def slope_gradient_matches_the_definition(attention: Implementation, problem: Pr
 def gradients_account_for_slopes(attention: Implementation, problem: Problem) -> None:
     """The gradients of q, k and v use the weights that include the slopes.
 
-    ds_ij = a_ij (da_ij - sum_j a_ij da_ij),    dv_j = sum_i a_ij dout_i
+        ds_ij = a_ij (da_ij - sum_j a_ij da_ij),    dv_j = sum_i a_ij dout_i
+
+    Here da_ij = <dout_i, v_j>. If query heads share a key head, dk and dv are summed over them.
     """
     usual = sloping(problem)
     exact, budget = rounding.reference(usual).gradients, rounding.of_gradients(usual)
@@ -227,10 +234,10 @@ def gradients_account_for_slopes(attention: Implementation, problem: Problem) ->
 def slope_gradient_follows_from_bias_gradients(attention: Implementation, problem: Problem) -> None:
     """The gradient of a slope is the sum of the bias gradients, each times minus the distance.
 
-        dm_h = -sum_ij db_ij |p_i - j|
+        dm_h = -sum_ij db_ij |p_i - r_j|    over all batch elements; b and db: (B, H, N, M)
 
-    Biases and slopes are added to the same scores. So two gradients of the target are compared with
-    each other, without the definition.
+    Here p_i and r_j are the positions of q_i and k_j. Biases and slopes are added to the same
+    scores. So two gradients of the target are compared with each other, without the definition.
     """
     full = sloping(moves.written_out(problem))
     budget, d = rounding.of_gradients(full), np.abs(full.distance)
