@@ -59,8 +59,8 @@ def outputs_of_two_parts_merge_into_the_whole(attention: Implementation, problem
         o = w o' + (1 - w) o'',    w = exp(lse') / (exp(lse') + exp(lse''))
 
     Here o' and lse' belong to the first part of the keys, o'' and lse'' to the second. The keys may
-    be cut anywhere. The merge weights come from the definition, so this also tests functions that
-    return no log-sum-exp.
+    be cut anywhere. If both lse are -inf, the query is fully masked and all three outputs are zero.
+    The check takes w from the definition, so it also tests functions that return no log-sum-exp.
     """
     left, right = parts(problem)
     w, rest = shares(*(definition.lse(x.wide()) for x in (left, right)))
@@ -89,7 +89,7 @@ def log_sum_exps_of_two_parts_merge(attention: Implementation, problem: Problem)
         lse = log(exp(lse') + exp(lse''))
 
     Here lse' and lse'' belong to the two parts. The sum of all exponentials is the sum over both
-    parts. Only a natural logarithm that includes the maximum merges like this.
+    parts. A logarithm in another base, or without the maximum, does not merge like this.
     """
     left, right = parts(problem)
 
@@ -114,8 +114,9 @@ def returned_log_sum_exps_give_merge_weights(attention: Implementation, problem:
 
         o = w o' + (1 - w) o'',    w = exp(lse') / (exp(lse') + exp(lse''))
 
-    This is X1 with the merge weights that a caller can compute. A log-sum-exp in another base, or
-    without the scale, leaves every output right and makes the merge wrong.
+    This is X1 with the merge weights that a caller can compute: o', lse' belong to the first part
+    of the keys, o'', lse'' to the second. If both lse are -inf, all three outputs are zero. A
+    log-sum-exp in another base or without the scale makes the merge wrong, but no single output.
     """
     left, right = parts(problem)
     w, rest = shares(attention.lse(left), attention.lse(right))
@@ -169,7 +170,7 @@ def position_of_largest_score_does_not_matter(attention: Implementation, problem
     """The largest score may come first, last or anywhere: reversing the keys leaves the output
     unchanged.
 
-        o(k backwards, v backwards) = o(k, v) = sum_j a_ij v_j
+        o(k, v and columns of the mask backwards) = o(k, v, mask) = sum_j a_ij v_j
 
     An online softmax has to rescale its running sums whenever the maximum rises. Without rescaling,
     the output is right only as long as the first tile holds the maximum.
@@ -191,7 +192,7 @@ def position_of_largest_score_does_not_matter(attention: Implementation, problem
 )
 def log_sum_exp_is_convex_in_the_queries(attention: Implementation, problem: Problem) -> None:
     """The log-sum-exp is convex in the queries. It lies on or above its tangents, whose slope is
-    attention with the keys as values.
+    scale times attention with the keys as values.
 
         lse(q') >= lse(q) + scale <q' - q, attention(q, k, k)>
 
@@ -225,7 +226,7 @@ def log_sum_exp_is_convex_in_the_queries(attention: Implementation, problem: Pro
     effort=3,
 )
 def every_key_is_read(attention: Implementation, problem: Problem) -> None:
-    """Every key is read, for any number of keys, and nothing else counts as a key.
+    """Every visible key is read, for any number of keys, and nothing else counts as a key.
 
         o_i = sum_(j < M) a_ij v_j    for any M, a multiple of a tile or not
 

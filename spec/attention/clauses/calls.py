@@ -50,7 +50,8 @@ def inputs_are_not_modified(attention: Implementation, problem: Problem) -> None
         q, k, v, mask after = q, k, v, mask before, to the bit
 
     Scaling or masking in place gives the right output now, and a wrong one to the next reader of
-    that input. A cache may receive its new keys, and must not change in any other way.
+    that input. A KV cache among the inputs may receive the new keys and values, and must not change
+    in any other way.
     """
     changed = attention.call(problem).changed
 
@@ -68,8 +69,8 @@ def output_memory_is_not_shared(attention: Implementation, problem: Problem) -> 
 
         writing to an input, or calling again, leaves the output as it is
 
-    An output that shares memory is right when it is returned and wrong later, so no comparison of
-    numbers finds the bug.
+    An output that shares memory is right when it is returned, and the next write changes it. So a
+    comparison right after the call does not find the bug.
     """
     call = attention.call(problem)
 
@@ -82,10 +83,10 @@ def output_memory_is_not_shared(attention: Implementation, problem: Problem) -> 
 def memory_layout_does_not_matter(attention: Implementation, problem: Problem) -> None:
     """Transposed, strided, offset and expanded views give the same output as contiguous arrays.
 
-        o(x as a view) = o(x contiguous)
+        o(inputs as views) = o(contiguous inputs)    up to rounding
 
     Code that reads memory in order is right on every newly created array, and wrong on a transposed
-    or sliced one.
+    or sliced one. An expanded view repeats elements by a stride of zero.
     """
     tidy = problem.but(memory="contiguous")
     view = as_a_view(problem, attention.answers)
@@ -147,12 +148,12 @@ def gradients_requested_alone_are_the_same(attention: Implementation, problem: P
     catches={"returns_double_precision", "returns_length_before_heads", "squeezes_axes_of_one"},
 )
 def empty_inputs_give_zeros_of_the_right_shape(attention: Implementation, problem: Problem) -> None:
-    """Without keys the output is zero, without queries it is empty, and its shape is always right.
+    """Without keys the output is zero, without queries it is empty; the shape is (B, H, N, E).
 
         o = 0  of shape (B, H, N, E)    for M = 0
 
     The empty sum is zero: without keys every query is fully masked (M9). If the output itself is
-    empty, only its shape can be wrong.
+    empty, only its shape or format can be wrong.
     """
     o = attention.forward(without_keys(problem, np.zeros_like(problem.q)))
 

@@ -48,7 +48,7 @@ def latent_attention_equals_expanded_attention(attention: Implementation, proble
     Head h computes its keys W_h c and values U_h c from latents c, which query heads share. On the
     left it reads the latents themselves: <q, W_h c_j> = <W_h^T q, c_j>, and a mean of U_h c_j is
     U_h times the mean of c_j. The values on the left are only those columns of c that U_h uses, so
-    they are narrower than the keys. The scale is that of the keys W_h c on both sides.
+    they are narrower than the keys. On both sides the default scale is that for the width of W_h c.
     """
     few, many = absorbed(problem), expanded(problem)
     _, U = turns(problem)
@@ -69,13 +69,14 @@ def latent_attention_equals_expanded_attention(attention: Implementation, proble
 def latent_gradient_sums_key_and_value_gradients(
     attention: Implementation, problem: Problem
 ) -> None:
-    """The gradient of the latents sums their gradients as keys and as values, over all heads.
+    """The gradient of latents sums their gradients as keys and values, over heads that share them.
 
         dc = dk + (dv, 0) = sum_h (W_h^T dk_h + U_h^T dv_h),    dq_h = W_h dq'_h
 
     The latents c are one array that is read twice, so their gradient is a sum. Both sides are those
-    of H7: dk, dv and dq'_h are the gradients of a call with latents, where dv is padded with zeros
-    to the width of dk. A call with the keys W_h c and values U_h c has dk_h, dv_h and dq_h.
+    of H7: dk, dv and dq'_h are the gradients of a call with latents and the cotangent U_h^T dout_h,
+    where dv is padded with zeros to the width of dk. A call with the keys W_h c, values U_h c and
+    cotangent dout_h has dk_h, dv_h and dq_h.
     """
     few, many = absorbed(problem), expanded(problem)
     (s, U), D, G = turns(problem), problem.D, problem.G

@@ -5,7 +5,7 @@ bfloat16 stays at 256 and one in float16 at 2048, and a buffer of fixed size end
 quick profile has problems of up to 2^12 keys, the standard one of up to 2^17 and deep of up to
 2^20. One is always that long. So a function that is right up to some length, and wrong for all
 that are longer, is rejected by each profile that reaches beyond it. A fault at a single length may
-be missed. Of what needs a whole matrix, each problem has few queries or few keys
+be missed. Each problem has few queries or few keys, so that its matrix of scores stays small
 (`spec.attention.planted`).
 """
 
@@ -39,8 +39,9 @@ def a_million_keys_are_each_read_once(attention: Implementation, problem: Proble
 
         o_i = sum_(j < M) a_ij v_j    for M up to 2^12 (quick), 2^17 (standard), 2^20 (deep)
 
-    A few planted keys have most of the weight, so each of them shows in the output if it is not
-    read, or read twice.
+    In some problems a few planted keys have most of the weight, so each of them shows in the output
+    if it is not read, or read twice. In the others all keys share the weight, and the output shows
+    whether many of them are lost or counted twice.
     """
     o = attention.forward(problem)
 
@@ -108,7 +109,8 @@ def a_million_queries_keep_their_rows(attention: Implementation, problem: Proble
 
         o_i = sum_j a_ij v_j    for i < N,  N up to 2^12 (quick), 2^17 (standard), 2^20 (deep)
 
-    Offsets of rows are products of lengths and head sizes, which are the first to need 32 bits.
+    The offset of a row in memory is its number times the head size, so it needs more than 16 bits
+    before the number does.
     """
     o = attention.forward(problem)
 

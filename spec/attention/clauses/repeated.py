@@ -39,11 +39,11 @@ def without_the_first_key(problem: Problem) -> Problem:
 def repeated_call_gives_identical_output(attention: Implementation, problem: Problem) -> None:
     """Two calls with the same inputs give the same output, bit for bit.
 
-        o(x) = o(x)
+        o(x) = o(x)    in two calls with the inputs x
 
     Any order of summation is allowed, but it must be the same in each call. The clause catches race
-    conditions and dropout that is left on, which change the output from call to call. T11 asks for
-    the value alone.
+    conditions and dropout that is left on, which change the output from call to call. T11 allows
+    differences of rounding.
     """
     first, second = attention.forward(problem), attention.forward(problem)
 
@@ -59,10 +59,10 @@ def repeated_call_gives_identical_output(attention: Implementation, problem: Pro
 def earlier_calls_do_not_affect_the_output(attention: Implementation, problem: Problem) -> None:
     """Earlier calls do not affect the output's bits, whatever their values and shapes were.
 
-        o(x), o(z), o(y), o(x)    the last equals the first
+        o(x), o(z), o(y), o(x)    the last equals the first; y has other values, z another shape
 
-    The call before the last one has the same shape and other values, so a cache whose key is the
-    shape returns its result. T12 asks for the value alone.
+    Code that keeps its latest result, and returns it for inputs of the same shape, returns o(y) for
+    the last call. T12 allows differences of rounding.
     """
     first = attention.forward(problem)
     attention.forward(without_the_first_key(problem))
@@ -81,10 +81,10 @@ def earlier_calls_do_not_affect_the_output(attention: Implementation, problem: P
 def backward_pass_does_not_affect_next_output(attention: Implementation, problem: Problem) -> None:
     """The output is the same before and after a backward pass, bit for bit.
 
-        o(x), d(x), o(x)    the last equals the first
+        o(x), d(x), o(x)    the last equals the first; d is the backward pass
 
     Forward and backward passes may share a buffer. If it is not cleared, the next output starts
-    from what the last backward pass left there. T13 asks for the value alone.
+    from what the last backward pass left there. T13 allows differences of rounding.
     """
     before = attention.forward(problem)
     attention.backward(problem)
@@ -101,10 +101,10 @@ def backward_pass_does_not_affect_next_output(attention: Implementation, problem
 def repeated_call_gives_equal_output(attention: Implementation, problem: Problem) -> None:
     """Two calls with the same inputs give the same output, up to rounding.
 
-        o(x) = o(x)
+        o(x) = o(x)    in two calls with the inputs x
 
-    The order of summation may change from call to call, which is all that may. The clause catches
-    race conditions, and dropout that is left on.
+    Only the order of summation may change from call to call. The clause catches race conditions,
+    and dropout that is left on.
     """
     first, second = attention.forward(problem), attention.forward(problem)
 
@@ -147,7 +147,7 @@ def backward_pass_leaves_no_trace_in_next_output(
 ) -> None:
     """A backward pass leaves no trace in the next output, up to rounding.
 
-        o(x), d(x), o(x)    the last equals the first
+        o(x), d(x), o(x)    the last equals the first; d is the backward pass
 
     A buffer that both passes share has to be cleared between them.
     """
@@ -169,10 +169,10 @@ def repeated_backward_pass_gives_identical_gradients(
 ) -> None:
     """Two backward passes with the same inputs give the same gradients, bit for bit.
 
-        (dq, dk, dv)(x) = (dq, dk, dv)(x)
+        (dq, dk, dv)(x) = (dq, dk, dv)(x)    in two calls with the inputs x
 
-    Kernels that compute dk and dv tile by tile add the parts of dq by atomic additions, whose order
-    changes from call to call. A2 to A4 ask for the values.
+    Kernels that compute dk and dv tile by tile often add the parts of dq by atomic additions, whose
+    order changes from call to call. A2 to A4 check the values.
     """
     first, second = attention.backward(problem), attention.backward(problem)
 
@@ -192,9 +192,9 @@ def repeated_backward_pass_gives_identical_gradients(
 def repeated_call_gives_identical_lse(attention: Implementation, problem: Problem) -> None:
     """Two calls with the same inputs give the same log-sum-exp, bit for bit.
 
-        lse(x) = lse(x)
+        lse(x) = lse(x)    in two calls with the inputs x
 
-    A backward pass starts from it. A7 asks for the value.
+    A backward pass computes the weights again from the log-sum-exp. A7 checks its value.
     """
     first, second = attention.lse(problem), attention.lse(problem)
 

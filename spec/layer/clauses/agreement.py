@@ -53,8 +53,9 @@ def the_output_is_attention_between_projections(layer: Layer, problem: LayerProb
 
         y = [o_1 ... o_H] W_o^T + b_o,    o_h = attention(q_h, k_h, v_h)
 
-    Head h uses rows hD to (h + 1)D of the three input projections, and its output is multiplied by
-    the same columns of W_o. Weights that were trained elsewhere need exactly this layout.
+    Here q_h = query W_q,h^T + b_q,h with the h-th block of D rows of W_q; k_h and v_h likewise. The
+    h-th block of D columns of W_o multiplies o_h. With fewer key heads (G < H), W_k and W_v have G
+    blocks, and H/G heads in a row share one. Trained weights need exactly this layout.
     """
     y = layer.forward(problem)
 
@@ -82,8 +83,9 @@ def input_gradients_match_the_definition(layer: Layer, problem: LayerProblem) ->
 
         dquery = dQ W_q,    dkey = dK W_k,    dvalue = dV W_v
 
-    Here dQ, dK and dV are the gradients that attention returns for dC = dout W_o. An array that is
-    passed as several inputs receives the sum of their gradients.
+    Here dQ, dK and dV are the gradients of the projected queries, keys and values, heads side by
+    side, if the outputs of the heads have the cotangent dC = dout W_o. An array that is passed as
+    several inputs receives the sum of their gradients.
     """
     got = layer.backward(problem)
 
@@ -147,7 +149,8 @@ def layer_weights_are_softmax_per_head_or_head_mean(layer: Layer, problem: Layer
 
         a_h,ij = exp(s_h,ij) / sum_j exp(s_h,ij),    mean_ij = sum_h a_h,ij / H
 
-    The mean over heads is what most heat maps show. It is not what any single head computed.
+    The mean over heads is what most heat maps show. If heads differ, it is not what any of them
+    computed.
     """
     a = layer.weights(problem)
 
@@ -187,7 +190,7 @@ def only_visible_key_is_kept_when_returning_weights(layer: Layer, problem: Layer
     """Even if the weights are returned, the only unmasked key of a query has a weight of one,
     however low its score is.
 
-        y_i = y_i(W_q = 0, b_q = 0)    if i has one unmasked key, whatever s_ij is
+        y_i = y_i(W_q = 0, b_q = 0)    if only key j is unmasked for query i, whatever s_ij is
 
     With W_q = 0 and b_q = 0 all scores are zero, so none is low. L49 is the same claim without
     returned weights. The code path that keeps the weights may mask keys in another way, for example

@@ -81,8 +81,8 @@ def value_and_output_weight_gradients_balance(layer: Layer, problem: LayerProble
 
         W_v dW_v^T + b_v db_v^T = dW_o^T W_o    (D x D, for the rows and columns of a head)
 
-    This is L12 (values rescaled against W_o) differentiated. A gradient that is transposed or left
-    at zero breaks the identity.
+    Here dW and db are the gradients of the weights W and the bias b. This is L12 (values rescaled
+    against W_o) differentiated. A single transposed or zero gradient breaks the identity.
     """
     got, known = layer.backward(problem).parameters, budgets(problem).of_gradients.parameters
     p = problem.parameters
@@ -108,12 +108,12 @@ def value_and_output_weight_gradients_balance(layer: Layer, problem: LayerProble
     proof=gradients.the_output_weights_account_for_the_loss,
 )
 def output_weights_dot_their_gradient_equals_loss(layer: Layer, problem: LayerProblem) -> None:
-    """Without biases, the loss equals the inner product of W_o and its gradient.
+    """Without biases, the loss <dout, y> equals the inner product of W_o and its gradient.
 
         <W_o, dW_o> = <dout, y>
 
     The loss is linear in W_o. (This is Euler's theorem for a function that is homogeneous of degree
-    one.) Zero gradients violate it.
+    one.) Zero gradients violate the equation unless the loss is zero.
     """
     y, dW = layer.forward(problem), layer.backward(problem).parameters.W_o
 
@@ -135,8 +135,8 @@ def self_attention_gradient_sums_query_key_value_paths(layer: Layer, problem: La
 
         dx = dquery + dkey + dvalue
 
-    Each token is used as query, key and value. The bug that this catches loses one of the three
-    gradients.
+    Each token is used as query, key and value. A call with three equal arrays returns dquery, dkey
+    and dvalue. The bug that this catches loses one of the three.
     """
     apart = problem.but(arrays=3)
 

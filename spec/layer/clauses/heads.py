@@ -109,11 +109,12 @@ def layer_heads_are_independent(layer: Layer, problem: LayerProblem) -> None:
     proof=outputs.heads_move_with_their_blocks,
 )
 def permuting_heads_with_their_weights_changes_nothing(layer: Layer, problem: LayerProblem) -> None:
-    """Permuting the heads together with their rows and columns of the weights has no effect.
+    """Permuting the heads has no effect if their rows and columns of projections move with them.
 
-        y(rows and columns in the order of heads pi) = y
+        y(rows of W_q, W_k, W_v, b_q, b_k, b_v and columns of W_o, by head, in the order pi) = y
 
-    The output is a sum over heads (L8), and a sum has no order.
+    Here pi is any permutation of the heads. The output is a sum over heads (L8), and a sum has no
+    order.
     """
     order = problem.chance().permutation(problem.H)
     index = np.arange(problem.A).reshape(problem.H, problem.D)[order].reshape(-1)
@@ -133,11 +134,11 @@ def permuting_heads_with_their_weights_changes_nothing(layer: Layer, problem: La
     effort=2,
 )
 def rescaling_queries_against_keys_changes_nothing(layer: Layer, problem: LayerProblem) -> None:
-    """Multiplying a head's queries by S and its keys by the inverse does not change the output.
+    """Multiplying a head's queries by S and its keys by S^-T does not change the output.
 
         y(S W_q, S b_q; S^-T W_k, S^-T b_k) = y
 
-    Scores are products q^T k, and (S q)^T (S^-T k) = q^T k. Any invertible S would do. Here it is
+    S^-T is the transposed inverse: (S q)^T (S^-T k) = q^T k. Any invertible S would do. Here S is
     diagonal, and its entries are powers of two with signs, which do not round. If a projection or a
     bias is used for the wrong input, its factor is not undone.
     """
@@ -160,7 +161,8 @@ def rescaling_values_against_W_o_changes_nothing(layer: Layer, problem: LayerPro
 
         y(P S W_v, P S b_v; W_o S^-1 P^T) = y
 
-    The output of a head is linear in its values, so W_o can undo any invertible linear map of them.
+    Here S is diagonal and invertible, and P permutes the D entries of each value. The output of a
+    head is linear in its values, so W_o can undo any invertible linear map of them.
     """
     by, order = powers(problem), within_heads(problem)
     p = moves.scaled(problem.parameters, v=by, o=1 / by)

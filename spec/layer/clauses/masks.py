@@ -38,7 +38,8 @@ def padded_keys_act_as_if_removed(layer: Layer, problem: LayerProblem) -> None:
 
         y(key, value; padding) = y(key', value')    where the padded keys are removed
 
-    The sequences of a batch differ in length, so the check removes the padding from each one alone.
+    Padding is at the end here, so other tokens keep their positions. Sequences of a batch differ
+    in length, so the check removes the padding from each one alone.
     """
     y = layer.forward(problem)
 
@@ -59,9 +60,9 @@ def padded_keys_act_as_if_removed(layer: Layer, problem: LayerProblem) -> None:
     effort=2,
 )
 def the_content_of_padding_does_not_matter(layer: Layer, problem: LayerProblem) -> None:
-    """A padding token may hold any numbers as key and value without changing the output.
+    """A padding token may hold any finite numbers as key and value without changing the output.
 
-        y(key, value) = y(key', value')    where they differ at padded keys
+        y(key, value) = y(key', value')    if they differ only at padded keys
 
     An embedding may put anything into padding tokens, and large scores outweigh a finite penalty.
     """
@@ -96,9 +97,10 @@ def the_content_of_padding_does_not_matter(layer: Layer, problem: LayerProblem) 
 def padding_and_mask_combine_into_one_mask(layer: Layer, problem: LayerProblem) -> None:
     """Padding and a mask together equal one combined mask for every head of every batch element.
 
-        y(mask, padding) = y(mask or padding, written out)
+        y(mask, padding) = y(mask or padding)    as one mask of shape (B H, N, M)
 
-    The bugs that this catches drop one of the two, or mask only those keys that both of them mask.
+    True means masked out; an additive mask becomes -inf at padded keys. The bugs that this catches
+    drop one of the two, or mask only those keys that both of them mask.
     """
     written = moves.one_mask(problem)
 
@@ -193,7 +195,7 @@ def layer_causal_flag_equals_causal_mask(layer: Layer, problem: LayerProblem) ->
 def the_only_visible_key_has_all_the_weight(layer: Layer, problem: LayerProblem) -> None:
     """If a query has one unmasked key, that key has a weight of one, however low its score is.
 
-        y_i = y_i(W_q = 0, b_q = 0)    if i has one unmasked key, whatever s_ij is
+        y_i = y_i(W_q = 0, b_q = 0)    if only key j is unmasked for query i, whatever s_ij is
 
     With W_q = 0 and b_q = 0 all scores are zero, so none is low. The clause catches a layer that
     fills in or adds a finite number instead of -inf: a visible score may be lower than that number.
