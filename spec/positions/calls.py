@@ -20,11 +20,12 @@ from spec.positions.sinusoidal.domain import Tokens
 def adding_positions_does_not_modify_the_tokens(
     encoding: sinusoidal.Encoding, problem: sinusoidal.Problem
 ) -> None:
-    """The call does not modify the tokens, and the sum has its own memory.
+    """Adding positions does not modify the tokens, and the sum has its own memory.
 
         x after = x before, to the bit
 
-    An in-place x += PE returns the right sum, but the residual connection around it is wrong.
+    Here x are the tokens. An in-place addition returns the right sum, but code that reads x later,
+    such as a residual connection, gets the sum instead.
     """
     leaves_its_inputs_alone(encoding.call(problem))
 
@@ -51,7 +52,7 @@ def rotary_does_not_modify_its_inputs(rotation: rotary.Rotation, problem: rotary
 def returned_alibi_bias_may_be_modified(bias: alibi.LinearBias, problem: alibi.Problem) -> None:
     """The caller may modify a returned bias: the next returned bias uses other memory.
 
-        b(x); b += mask; b(x)    and the second is as the first was
+        b = bias(H, N, M),  b += mask,  c = bias(H, N, M)    and c is as b was before the mask
 
     A cached matrix that is returned directly is right until a caller adds a mask to it in place.
     """

@@ -48,13 +48,14 @@ def layer_boolean_mask_equals_additive_mask(layer: Layer, problem: LayerProblem)
     catches={"takes_low_biases_of_a_layer_for_a_mask", "adds_a_mask_in_half_precision"},
 )
 def layer_largest_bias_wins_if_all_are_very_negative(layer: Layer, problem: LayerProblem) -> None:
-    """If all biases of a query are very negative, it attends to the keys with the largest of them.
+    """If a row of an additive mask has only finite, very negative entries, its query still attends
+    to the keys with the largest entry.
 
         W_q = 0, b_q = 0, bias_ij in {c_i, 2 c_i}  implies  y = y(key j masked where 2 c_i)
 
-    Here c_i is a very negative number. M22 is the same claim about attention. Callers often pass
-    the lowest finite number instead of -inf. If a sequence is padded on the left, some rows of its
-    mask contain only that number.
+    Here bias is the mask, and c_i a very negative number. M22 is the same claim about attention.
+    Callers often pass the lowest finite number instead of -inf. If a sequence is padded on the
+    left, some rows of its mask contain only that number.
     """
     bias, least_low = masks.low(problem.chance(), problem.N, problem.M, problem.dtype)
     flat = moves.asking_nothing(problem).but(mask=~least_low)
@@ -77,7 +78,7 @@ def layer_largest_bias_wins_if_all_are_very_negative(layer: Layer, problem: Laye
     effort=3,
 )
 def additive_mask_is_added_in_evaluation_mode(layer: Layer, problem: LayerProblem) -> None:
-    """A float mask is added to the scores in evaluation mode, as it is in training mode.
+    """A float mask b is added to the scores in evaluation mode, as it is in training mode.
 
         y(evaluation) = [o_1 ... o_H] W_o^T + b_o,    o_h = attention(q_h, k_h, v_h; b)
 

@@ -133,7 +133,7 @@ def earlier_calls_leave_no_trace_in_a_layer(layer: Layer, problem: LayerProblem)
     catches={"loads_keys_before_queries", "loads_weights_in_half_precision"},
 )
 def loaded_parameters_are_returned_unchanged(layer: Layer, problem: LayerProblem) -> None:
-    """The parameters that are loaded are returned unchanged, bit for bit.
+    """Parameters that are loaded into a layer are read back unchanged, bit for bit.
 
         state(load(p)) = p
 

@@ -34,10 +34,10 @@ def idle_rows_are_the_output_bias(y: Array, problem: LayerProblem) -> None:
 def fully_masked_query_returns_output_bias(layer: Layer, problem: LayerProblem) -> None:
     """A fully masked query returns the bias of the output projection.
 
-        y_i = b_o    if every key is masked for i, in every head
+        y_i = b_o    if every key is masked for i, in every head; b_o = 0 if the layer has none
 
-    Its heads return zero, the empty sum of values. Wrong layers return NaN or a mean, which the
-    convention `fully-masked` can declare.
+    Its heads return zero, the empty sum of values. Other layers return NaN, or project the mean of
+    the values; the convention `fully-masked` declares either.
     """
     y = layer.forward(problem)
 
@@ -109,10 +109,10 @@ def fully_masked_query_returns_output_bias_in_evaluation(
 def row_of_minus_infinity_mask_returns_output_bias(layer: Layer, problem: LayerProblem) -> None:
     """A query whose row of an additive mask is -inf for every key returns the output bias.
 
-        y_i = b_o    if b_ij = -inf for every j, in every head
+        y_i = b_o    if b_ij = -inf for every j, in every head; b_o = 0 if the layer has none
 
     Many programs fill in a number where a boolean mask is True, but add a float mask. A fully
-    masked row is then a mean in the first case, and NaN in the second. The convention
+    masked query then gets a mean of values in the first case, and NaN in the second. The convention
     `fully-masked-bias` declares the second case alone.
     """
     y = layer.forward(problem)

@@ -2,11 +2,11 @@
 
     b_ij = -m_h (i - j)    added to the score of query i and key j
 
-The bias depends only on the distance (R35). If all scores are equal, the weights fall from
+The bias depends only on the distance (R35). If all scores are equal, causal weights fall from
 each key to the one before it by the same ratio r = exp(-m_h). Attention is then a running
 mean with exponential decay:
 
-    a_ij = r^(i-j) (1 - r) / (1 - r^(i+1))                            (R36)
+    a_ij = r^(i-j) (1 - r) / (1 - r^(i+1))    for j <= i              (R36)
 
 A softmax depends only on differences within a row, so an implementation may count from any
 origin. But i and j are positions: after a cache, the first row is not the row of position
@@ -87,12 +87,13 @@ def alibi_bias_depends_only_on_distance(bias: LinearBias, problem: Problem) -> N
     proof=proofs.weights_are_geometric,
 )
 def alibi_weights_decay_geometrically_without_scores(bias: LinearBias, problem: Problem) -> None:
-    """If all scores are equal, each key has exp(-m_h) times the weight of the next key.
+    """If all scores are equal before the bias, and a causal mask is added, each key has exp(-m_h)
+    times the weight of the next key.
 
-        a_ij = r^(i-j) (1 - r) / (1 - r^(i+1)),    r = exp(-m_h)
+        a_ij = r^(p-j) (1 - r) / (1 - r^(p+1)),    r = exp(-m_h)
 
-    Attention is then a mean over past keys with exponential decay. If the slope is zero, every
-    weight is 1 / (i + 1).
+    Here j <= p, and p is the position of query i. Attention is then a mean over past keys with
+    exponential decay. If the slope is zero, every weight is 1 / (p + 1).
     """
     b = bias.bias(problem)
 
@@ -166,14 +167,14 @@ def symmetric_alibi_bias_uses_absolute_distance(bias: LinearBias, problem: Probl
     effort=2,
 )
 def no_stale_alibi_matrix_is_reused(bias: LinearBias, problem: Problem) -> None:
-    """Calls with another length or head count in between do not change a result, and their own
-    results are right.
+    """Calls with another length or head count return the right results, and do not change the
+    result of the next call.
 
         calls b(x), b(y), b(z), b(x):    the last result equals the first, to the bit
 
     Here y is a shorter problem than x, and z has one more head. The matrix is the same for every
-    layer and step, so implementations cache it. If the cache key omits heads or sizes, a call gets
-    the wrong matrix.
+    layer and step, so programs keep it. A program that looks it up without the head count or a
+    length returns the wrong matrix.
     """
     shorter = problem.but(scores=problem.scores[:, 1:, 1:])
     more = np.zeros((problem.H + 1, *problem.scores.shape[1:]))

@@ -34,8 +34,8 @@ from spec.positions.record import Capability
     },
 )
 def alibi_slopes_match_the_paper(bias: LinearBias, problem: Problem) -> None:
-    """Slopes are a geometric sequence; heads beyond the largest power of two, n, take every other
-    slope of the sequence for 2 n heads.
+    """The default slopes are a geometric sequence; heads beyond the largest power of two, n, take
+    every other slope of the sequence for 2 n heads.
 
         m_h = 2^(-8 h / n) for h = 1 ... n,    m_(n+g) = 2^(-4 (2 g - 1) / n) for g = 1 ... H - n
 
@@ -55,12 +55,13 @@ def alibi_slopes_match_the_paper(bias: LinearBias, problem: Problem) -> None:
     catches={"counts_heads_from_zero", "grows_with_the_heads"},
 )
 def alibi_slopes_lie_between_zero_and_one(bias: LinearBias, problem: Problem) -> None:
-    """Every slope lies between 1/256 and 1, and slopes decrease from head to head among the first
-    n heads and among the others.
+    """Every default slope lies between 1/256 and 1, and slopes decrease from head to head among the
+    first n heads and among the others.
 
         1/256 <= m_h < 1,    m_(h+1) < m_h among the first n heads, and among the others
 
-    With a slope of one, a key that is eight positions away has e^-8 of the weight of an equal one.
+    Here n is the largest power of two that is at most the number of heads. With a slope of one, a
+    key that is eight positions away has e^-8 of the weight of an equal key at no distance.
     """
     m = bias.slopes(problem)
 
@@ -82,7 +83,8 @@ def alibi_bias_scales_with_the_given_slopes(bias: LinearBias, problem: Problem) 
 
         m = 0: b = 0,    b(2 m) = 2 b(m), to the bit
 
-    Multiplication by two is exact. If all slopes are zero, attention has no bias.
+    Here b is the bias of past keys, relative to the query's own position. Multiplication by two is
+    exact. If all slopes are zero, attention has no bias.
     """
     none = problem.but(asked=np.zeros(problem.H))
     assert problem.asked is not None

@@ -51,7 +51,7 @@ def elsewhere(problem: Problem) -> Problem:
     proof=proofs.scores_depend_on_the_difference,
 )
 def rotary_scores_depend_on_relative_position(rotation: Rotation, problem: Problem) -> None:
-    """The score of a query and a key depends only on the difference of their positions.
+    """The score of a query and a key depends on their positions only through the difference.
 
         <R(p_i) q_i, R(p_j) k_j> = <R(p_i - p_j) q_i, k_j>
 
@@ -75,7 +75,8 @@ def shifting_all_positions_keeps_rotary_output(rotation: Rotation, problem: Prob
 
         o(R(p + c) q, R(p + c) k, v) = o(R(p) q, R(p) k, v)
 
-    The scores stay the same (R23), and the values are not rotated.
+    Here R(p) is the rotation of position p, and c the shift. The scores stay the same (R23), and
+    the values are not rotated.
     """
     outputs, budgets = [], []
     for place in (problem, elsewhere(problem)):
@@ -98,11 +99,11 @@ def shifting_all_positions_keeps_rotary_output(rotation: Rotation, problem: Prob
 def shifting_all_positions_keeps_rotary_gradients(rotation: Rotation, problem: Problem) -> None:
     """Shifting all positions by the same amount does not change the gradients of q and k.
 
-        dq_i = R(-p_i) sum_j ds_ij R(p_j) k_j,    and ds does not change
+        dq_i = R(-p_i) sum_j ds_ij R(p_j) k_j,    and ds does not change; dk_j likewise
 
-    Here R(p) is the rotation of position p, and ds_ij the derivative with respect to the score of
-    query i and key j. This holds for any loss, because every loss of attention depends on queries
-    and keys only through the scores.
+    Here R(p) is the rotation of position p, and ds_ij the derivative with respect to the inner
+    product of rotated query i and rotated key j. This holds for any loss, because every loss of
+    attention depends on queries and keys only through these products. The check draws ds.
     """
     ds = problem.chance().integers(-16, 17, (problem.N, problem.N)) / 16
     found, budgets = [], []
@@ -152,12 +153,12 @@ def rotary_is_independent_across_heads_and_batch(rotation: Rotation, problem: Pr
     catches={"starts_again_behind_a_cache", "is_a_row_late_behind_a_cache"},
 )
 def rotary_positions_continue_after_a_cache(rotation: Rotation, problem: Problem) -> None:
-    """Tokens that follow a cache are rotated as they are in the whole sequence.
+    """Tokens that follow a KV cache are rotated as they are in the whole sequence.
 
         R(p)(q)[t:] = R(p[t:])(q[t:]),    p = 0, 1, 2, ...
 
-    The keys in the cache were rotated when they were added, and the rotation of a new query must
-    be consistent with them.
+    Here R(p) is the rotation by positions p, and t the number of cached tokens. Their keys were
+    rotated when they were added, and the rotation of a new query must be consistent with them.
     """
     t = problem.chance().randrange(1, problem.N)
     text = problem.but(positions=np.tile(np.arange(float(problem.N)), (problem.B, 1)))
@@ -179,7 +180,7 @@ def partial_rotary_keeps_the_other_columns(rotation: Rotation, problem: Problem)
 
         y[r:] = x[r:],    and theta_i = base^(-2i / r) for the r columns before
 
-    The frequencies depend on the rotated width r, not on the whole width.
+    Here y is x, rotated. The frequencies depend on the rotated width r, not on the whole width D.
     """
     y = rotation.rotate(problem)
 
@@ -203,8 +204,8 @@ def rotary_does_not_rotate_values(rotation: Rotation, problem: Problem) -> None:
 
         (q, k, v) becomes (R(p) q, R(p) k, v)
 
-    If values were rotated, the output would depend on the positions of the keys, through a
-    rotation that nothing reverses.
+    Here R(p) is the rotation of position p. If values were rotated, the output would depend on the
+    positions of the keys, through a rotation that nothing reverses.
     """
     q, k, v = rotation.place(problem)
 
@@ -221,13 +222,14 @@ def rotary_does_not_rotate_values(rotation: Rotation, problem: Problem) -> None:
     effort=2,
 )
 def no_stale_rotary_angles_are_reused(rotation: Rotation, problem: Problem) -> None:
-    """A call with another length, width or base in between does not change a result, and its own
-    result is right.
+    """A call with another length, width or base returns the right result, and does not change the
+    result of the next call.
 
         calls R(x), R(z), R(x):    the third result equals the first, to the bit
 
-    Here z has another length, width and, if it can be given, base than x. Cosines and sines are
-    cached from call to call. The cache key must contain everything on which they depend.
+    Here R(x) is x, rotated; z is shorter, narrower if x has more than two columns, and of another
+    base if the target takes one. Programs keep cosines and sines from call to call. They must look
+    them up by everything on which they depend.
     """
     kept = max(2, (problem.D - 2) // 2 * 2)
     other = problem.tokens(slice(1, None)).of(lambda x: x[..., :kept]).but(turned=None)

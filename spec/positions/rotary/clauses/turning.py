@@ -42,9 +42,9 @@ def rotary_pairs_rotate_by_position_times_frequency(rotation: Rotation, problem:
 
         y_2i = x_2i cos a - x_2i+1 sin a,   y_2i+1 = x_2i sin a + x_2i+1 cos a,   a = p theta_i
 
-    Here theta_i = base^(-2i / r) is the frequency of pair i, and r the number of rotated columns.
-    The direction matters: in the opposite direction, relative positions change their sign. Angles
-    must be computed in float32 or wider.
+    Here x is a query or key, y the rotated one, theta_i = base^(-2i / r) the frequency of pair i,
+    and r the number of rotated columns. The direction matters: in the opposite direction, relative
+    positions change their sign. Angles must be computed in float32 or wider, even for 16 bits.
     """
     y = rotation.rotate(problem)
 
@@ -54,7 +54,7 @@ def rotary_pairs_rotate_by_position_times_frequency(rotation: Rotation, problem:
 
 @clause("R15", over=Turns(where="near"), catches={"counts_from_one", "swaps_sine_and_cosine"})
 def rotary_position_zero_is_the_identity(rotation: Rotation, problem: Problem) -> None:
-    """A token at position zero is not changed, bit for bit.
+    """The rotation R(0) of position zero does not change a token, bit for bit.
 
         R(0) x = x
 
@@ -81,7 +81,7 @@ def rotary_position_zero_is_the_identity(rotation: Rotation, problem: Problem) -
 def rotary_rotation_preserves_lengths(rotation: Rotation, problem: Problem) -> None:
     """The rotation does not change the length of a pair.
 
-        y_2i^2 + y_2i+1^2 = x_2i^2 + x_2i+1^2
+        y_2i^2 + y_2i+1^2 = x_2i^2 + x_2i+1^2    where y is x, rotated
 
     This holds for any angle, as long as both columns are rotated by the same one. The error bound
     is therefore a few units of rounding at any position.
@@ -104,8 +104,8 @@ def rotary_rotations_add_up(rotation: Rotation, problem: Problem) -> None:
 
         R(b) R(a) x = R(a + b) x
 
-    So positions may be counted from anywhere. The clause tests one token at a time, because each
-    token has its own position.
+    Here R(p) is the rotation of position p. So moving a token by b positions is one more rotation.
+    The clause tests one token at a time, because each token has its own position.
     """
     token = problem.tokens(slice(0, 1))
     b = problem.chance().randrange(1, 30)
@@ -128,13 +128,13 @@ def rotary_rotations_add_up(rotation: Rotation, problem: Problem) -> None:
     effort=2,
 )
 def rotary_pairs_do_not_mix(rotation: Rotation, problem: Problem) -> None:
-    """The rotation mixes no two pairs, and pair i rotates with frequency i.
+    """The rotation mixes no two pairs, and each pair rotates with its own frequency.
 
         x = 0 outside pair i:    R(p) x = 0 outside pair i, to the bit
 
-    Which columns form a pair is a convention, called pairing. The two pairings in use differ only
-    by a permutation of the columns, but a model that is trained with one and run with the other
-    is broken.
+    Here R(p) is the rotation of position p. Which columns form a pair is a convention, called
+    pairing. The two pairings in use differ only by a permutation of the columns, but a model that
+    is trained with one and run with the other is broken.
     """
     i = problem.chance().below(max(1, problem.width // 2))
     inside = np.arange(problem.D) // 2 == i
@@ -180,8 +180,8 @@ def rotary_backward_inverts_forward(rotation: Rotation, problem: Problem) -> Non
 
         dout = R(p) q:    dq = q
 
-    Both passes rotate by the same angle, so its rounding error cancels. A backward pass that
-    computes its angles again must meet the same error bound.
+    Here R(p) is the rotation of position p. Both passes rotate by the same angle, so its rounding
+    error cancels. A backward pass that computes its angles again must meet the same error bound.
     """
     there = rotation.rotate(problem)
     returning = problem.but(dout=there.astype(problem.dout.dtype))
@@ -195,7 +195,8 @@ def rotary_backward_inverts_forward(rotation: Rotation, problem: Problem) -> Non
 
 @clause("R21", over=Turns(odd=True, where="near"), catches={"drops_the_odd_column"}, force="should")
 def rotary_rejects_odd_widths(rotation: Rotation, problem: Problem) -> None:
-    """An odd width raises an error; no column is silently dropped or left unrotated.
+    """Rotating all columns of an odd width raises an error; none is silently dropped or left
+    unrotated.
 
         D odd:    an error
 
@@ -224,10 +225,10 @@ def rotary_angles_stay_accurate_at_far_positions(rotation: Rotation, problem: Pr
 
         |fl(p theta_i) - p theta_i| <= u |p theta_i| (12 + 10 |ln theta_i|)
 
-    Here fl is the computed angle, and u the unit roundoff of float32. The bound allows 12 roundings
-    of the angle, and 10 for each unit of |ln theta_i| (`spec.positions.angles`). Frequencies,
-    positions or angles in 16 bits are wrong by whole turns at such positions. Sequences of a few
-    hundred tokens never show the error.
+    Here fl is the computed angle, and u the unit roundoff of float32, or of float64 in that format.
+    The bound allows 12 roundings of the angle, and 10 for each unit of |ln theta_i|
+    (`spec.positions.angles`). Frequencies, positions or angles in 16 bits are wrong by whole turns
+    at such positions. In sequences of a few hundred tokens, the error is far smaller.
     """
     y = rotation.rotate(problem)
 

@@ -5,8 +5,8 @@
 The added row does not depend on the token, on its neighbours or on its batch element (R9),
 so the derivative with respect to x is the identity (R10). Attention alone is equivariant
 under permutations: it cannot distinguish "how are you" from "you how are". With positions
-it can: they stay in place when tokens are permuted (R11), and equal tokens attend to each
-other by distance (R12).
+it can: they stay in place when tokens are permuted (R11), and the scores of tokens that are
+all zero depend on distance (R12).
 """
 
 import numpy as np
@@ -38,8 +38,9 @@ def sinusoidal_positions_are_added_to_tokens(encoding: Encoding, problem: Proble
 
         y_bn = x_bn + PE[first + n]
 
-    The row is neither multiplied nor concatenated. Scaling the tokens belongs to the embedding,
-    not to this function.
+    Here PE[p] is the row of position p, and `first` the position of the first token. The row is
+    neither multiplied nor concatenated. Scaling the tokens belongs to the embedding, not to this
+    function.
     """
     y = encoding.add(problem)
 
@@ -95,9 +96,9 @@ def permuting_tokens_does_not_permute_positions(encoding: Encoding, problem: Pro
 
         y(x_t)_n - y(x)_t(n) = PE_n - PE_t(n)    where x_t is x with token t(n) at position n
 
-    Attention alone maps permuted tokens to permuted outputs, so "you how are" would have the same
-    mean as "how are you". The right side breaks this symmetry, and it is zero for no two
-    different positions.
+    Here PE_n is the row of position n. Attention alone maps permuted tokens to permuted outputs, so
+    the outputs for "you how are" and "how are you" would have the same mean. The right side breaks
+    this symmetry: without rounding, it is zero only if t(n) = n.
     """
     moved = problem.chance().permutation(problem.N)
 
@@ -116,12 +117,13 @@ def permuting_tokens_does_not_permute_positions(encoding: Encoding, problem: Pro
     catches={"multiplies_by_the_table", "gives_every_column_a_frequency", "halves_the_exponent"},
 )
 def equal_tokens_attend_by_distance(encoding: Encoding, problem: Problem) -> None:
-    """With positions, self-attention among equal tokens depends on their distance.
+    """With positions added to zero tokens, the scores of self-attention depend only on distance.
 
-        x = 0, q = k = y:    a_ij = softmax_j g(i - j) / sqrt(E),    g(d) = sum_c cos(d theta_c)
+        x = 0, q = k = y:    a_ij = softmax_j (g(i - j) / sqrt(E)),    g(d) = sum_c cos(d theta_c)
 
-    Without positions, all scores are equal and every output is the mean of all tokens. The
-    positions break the symmetry of attention under permutations.
+    Here y is x with positions added, of even width E, and theta_c the frequency of pair c. Without
+    positions, all scores are equal and every output is the mean of all tokens. The positions break
+    the symmetry of attention under permutations.
     """
     y = encoding.add(problem.but(x=np.zeros(problem.x.shape)))[0]
 
@@ -136,13 +138,13 @@ def equal_tokens_attend_by_distance(encoding: Encoding, problem: Problem) -> Non
 
 @clause("R13", over=Tokens(least=2), catches={"keeps_a_wider_table"})
 def no_stale_sinusoidal_table_is_reused(encoding: Encoding, problem: Problem) -> None:
-    """A call with another length or width in between does not change a result, and its own result
-    is right.
+    """A call with another length or width returns the right result, and does not change the result
+    of the next call.
 
         calls y(x), y(z), y(x):    the third result equals the first, to the bit
 
-    Here z has another length and width than x. Tables are cached from call to call. If the cache
-    key omits a size, one call gets the table of another call.
+    Here z is shorter than x and, if x has more than two columns, narrower. Programs keep tables
+    from call to call. A program that looks them up without one of the sizes adds the wrong table.
     """
     width = problem.E - 2 if problem.E > 2 else problem.E
     kept = (slice(None), slice(1, None), slice(width))

@@ -8,9 +8,10 @@ follow from the properties of rotations:
     PE(p + k) = R(k) PE(p), the same rotation at every start          (R4)
     <PE(p), PE(q)> = sum_i cos((p - q) theta_i)                       (R5)
 
-Pair 0 rotates by one radian for each position, and no whole number of radians except 0 is a whole
-number of turns. So no two positions have equal rows (R6). A row depends on the position of a token,
-not on its index in an array: tokens that follow a cache have the positions first + n (R7).
+The last sine of an odd width has no partner, so these three lines are about even widths. Pair 0
+rotates by one radian for each position, and no whole number of radians except 0 is a whole number
+of turns. So no two positions have equal rows (R6). A row depends on the position of a token, not
+on its index in an array: tokens that follow a cache have the positions first + n (R7).
 """
 
 import numpy as np
@@ -45,8 +46,9 @@ def sinusoidal_table_matches_the_definition(encoding: Encoding, problem: Problem
 
         PE[p, 2i] = sin(p theta_i),    PE[p, 2i + 1] = cos(p theta_i),    theta_i = 10000^(-2i/E)
 
-    The exponent is 2i / E and not i / E: frequencies fall from 1 to nearly 1/10000 over all
-    columns. An odd width ends with a sine. Angles must be computed in float32 or wider.
+    Here p is a position, i a pair of columns, and E the width of a token. The exponent is 2i / E
+    and not i / E: frequencies fall from 1 towards 1/10000. An odd width ends with a sine. Angles
+    must be computed in float32 or wider, even for a table in 16 bits.
     """
     table = encoding.table(problem)
 
@@ -82,13 +84,14 @@ def sinusoidal_row_of_position_zero_is_exact(encoding: Encoding, problem: Proble
     proof=proofs.a_hand_has_length_one,
 )
 def sinusoidal_pairs_have_unit_length(encoding: Encoding, problem: Problem) -> None:
-    """The sine and cosine of each pair form a vector of length one, so a row has the squared
-    length E / 2.
+    """The sine and cosine of each pair form a vector of length one, so a row of even width E has
+    the squared length E / 2.
 
         PE[p, 2i]^2 + PE[p, 2i + 1]^2 = 1
 
-    This holds for any angle, even a badly rounded one, as long as sine and cosine use the same
-    angle. The error bound is therefore a few units of rounding at any position.
+    Here PE[p] is the row of position p, and 2i and 2i + 1 are the columns of pair i. This holds for
+    any angle, even a badly rounded one, as long as sine and cosine use the same angle. The error
+    bound is therefore a few units of rounding at any position.
     """
     table = encoding.table(problem)
 
@@ -107,9 +110,9 @@ def shifting_positions_rotates_sinusoidal_rows(encoding: Encoding, problem: Prob
 
         PE(p + k) = R(k) PE(p),    R(k) (sin a, cos a) = (sin(a + k theta_i), cos(a + k theta_i))
 
-    Here PE(p) is the row of position p, and theta_i the angle by which pair i rotates from one
-    position to the next. R(k) does not depend on p. So a query projection can contain R(-k), and
-    every query then attends k positions back.
+    Here PE(p) is the row of position p, of even width, and theta_i the angle by which pair i
+    rotates from one position to the next. R(k) does not depend on p. So a query projection can
+    contain R(-k), and every query then attends k positions back.
     """
     k = problem.chance().randrange(1, problem.N)
 
@@ -128,12 +131,13 @@ def shifting_positions_rotates_sinusoidal_rows(encoding: Encoding, problem: Prob
     proof=proofs.likeness_depends_on_distance,
 )
 def sinusoidal_inner_products_depend_on_distance(encoding: Encoding, problem: Problem) -> None:
-    """The inner product of two rows depends only on the distance between their positions.
+    """The inner product of two rows of even width depends only on the distance of their positions.
 
         <PE(p), PE(q)> = sum_i cos((p - q) theta_i)
 
     Here theta_i is the angle by which pair i rotates from one position to the next. The matrix of
-    all inner products is therefore a Toeplitz matrix, with E / 2 at each position of its diagonal.
+    all inner products is therefore a Toeplitz matrix, with E / 2 on its diagonal for width E. The
+    last sine of an odd width has no partner, and its products depend on both positions.
     """
     table = encoding.table(problem)
 
@@ -150,13 +154,14 @@ def sinusoidal_inner_products_depend_on_distance(encoding: Encoding, problem: Pr
     effort=2,
 )
 def sinusoidal_rows_of_two_positions_differ(encoding: Encoding, problem: Problem) -> None:
-    """Two rows are never equal, and are at least as far apart as the formula says.
+    """Two rows of even width are at least as far apart as the formula says, up to rounding.
 
         |PE(p) - PE(q)|^2 = 4 sum_i sin^2((p - q) theta_i / 2) > 0    for p != q
 
-    A table that is too short and wraps around gives two tokens the same row. So does a format
-    that cannot represent the position. Tables often have a power of two as their length, so the
-    clause compares positions at distances that are powers of two.
+    Here theta_i is the angle by which pair i rotates from one position to the next. A table that is
+    too short and wraps around gives two tokens the same row. So does a format that cannot represent
+    the position. Tables often have a power of two as their length, so the clause compares positions
+    at distances that are powers of two.
     """
     apart = 2 ** np.arange(int(np.log2(problem.N - 1)) + 1)
     one = problem.chance().integers(0, problem.N - apart)
@@ -176,10 +181,11 @@ def sinusoidal_rows_of_two_positions_differ(encoding: Encoding, problem: Problem
     catches={"starts_again_behind_a_cache", "is_a_row_late_behind_a_cache"},
 )
 def sinusoidal_rows_continue_after_a_cache(encoding: Encoding, problem: Problem) -> None:
-    """Tokens that follow a cache get the rows that they have in the whole sequence.
+    """Tokens that follow a KV cache get the rows that they have in the whole sequence.
 
         table(first, N)_n = table(0, first + N)_(first + n)
 
+    Here table(first, N) has the rows of N positions from `first`, the number of cached tokens.
     Decoding adds one token at a time, and the token array alone does not reveal its position.
     """
     t = problem.chance().randrange(1, problem.N)
