@@ -35,8 +35,8 @@ def masking_is_applied_after_softcap(attention: Implementation, problem: Problem
 
         a_ij = 0    for every key j that is masked for query i
 
-    If masking came first, the soft-cap would turn -inf into -c. A masked key would then have at
-    least exp(-2 c) times the weight of any other key.
+    If masking came first, the soft-cap would turn -inf into -c. Without biases, a masked key would
+    then have at least exp(-2 c) times the weight of any other key.
     """
     a, within = seen(attention, problem)
     right = rounding.reference(problem).weights
@@ -54,8 +54,8 @@ def masking_is_applied_after_softcap(attention: Implementation, problem: Problem
     proof=any_cap.a_bias_is_beyond_the_cap,
 )
 def bias_is_added_after_softcap(attention: Implementation, problem: Problem) -> None:
-    """Adding one number to all scores of a query changes nothing, however large it is compared with
-    the soft-cap.
+    """Adding one number to all scores of a query does not change its output, however large the
+    number is compared with the soft-cap.
 
         o(b_ij = b_i) = o(no bias)
 

@@ -56,9 +56,9 @@ def alike(problem: Problem) -> Problem:
 def very_large_softcap_changes_nothing(attention: Implementation, problem: Problem) -> None:
     """A soft-cap that is far larger than every score changes nothing.
 
-        o(c) = o(no cap)    where c is so large that |t|^3 / (3 c^2) is negligible for every t
+        o(c) = o(no soft-cap)    where |t|^3 / (3 c^2) is negligible for every t = scale <q_i, k_j>
 
-    The difference of cap(t) and t is about |t|^3 / (3 c^2). A tanh that is computed as
+    The difference of c tanh(t / c) and t is about |t|^3 / (3 c^2). A tanh that is computed as
     1 - 2 / (exp(2 t / c) + 1) has an absolute error of about u, the unit roundoff, however small
     the tanh is. Multiplied by c, that error is far larger than the rounding of a score.
     """
@@ -90,7 +90,7 @@ def very_large_softcap_changes_nothing(attention: Implementation, problem: Probl
 def softcap_is_a_hyperbolic_tangent(attention: Implementation, problem: Problem) -> None:
     """Scores are soft-capped by c tanh(t / c), and not by another function of similar shape.
 
-        o_i = sum_j a_ij v_j,    a_ij = exp(cap(t_ij)) / sum_j exp(cap(t_ij))
+        o_i = sum_j a_ij v_j,    s_ij = c tanh(t_ij / c) + b_ij,    t_ij = scale <q_i, k_j>
 
     Many functions rise from -c to c and have the slope 1 at zero, but a model needs the one
     that it was trained with.
@@ -114,8 +114,8 @@ def softcap_is_a_hyperbolic_tangent(attention: Implementation, problem: Problem)
     effort=2,
 )
 def softcap_gives_every_key_a_minimum_weight(attention: Implementation, problem: Problem) -> None:
-    """Under a soft-cap c, two weights of a query differ by a factor of at most exp(2 c), so every
-    visible key has a minimum weight.
+    """With a soft-cap c and no biases, the weights of two visible keys differ by at most a factor
+    of exp(2 c), so every visible key has a minimum weight.
 
         a_ij >= exp(-2 c) / n_i    for each of the n_i keys visible to query i
     """
@@ -134,11 +134,11 @@ def softcap_gives_every_key_a_minimum_weight(attention: Implementation, problem:
     effort=2,
 )
 def saturated_softcap_gives_equal_weights(attention: Implementation, problem: Problem) -> None:
-    """If every score is far above the soft-cap, all visible keys have the same weight.
+    """Without biases, all visible keys have equal weights if every score is far above the soft-cap.
 
         o_i = mean_j v_j    over the keys visible to query i, where all t_ij >= 64 c
 
-    Here t_ij is a score before the soft-cap. In every format tanh(64) rounds to 1, so each score
+    Here t_ij is a score before the soft-cap c. In every format tanh(64) rounds to 1, so each score
     becomes c, and the softmax of equal scores is uniform. A fully masked query returns zeros.
     """
     flat = alike(problem)

@@ -46,11 +46,12 @@ FIRSTS = Problems(masks=PLAIN, windows=True, firsts=True)
     effort=2,
 )
 def window_with_leading_keys_equals_its_mask(attention: Implementation, problem: Problem) -> None:
-    """A window with n leading keys equals the mask that makes the window and these keys visible.
+    """A window with n leading keys equals the mask whose left bound does not apply to these keys.
 
-        o(window = (L, R), n) = o(mask = (j - p_i >= -L or j < n) and j - p_i <= R)
+        o(window = (L, R), n) = o(mask = (r_j - p_i >= -L or r_j < n) and r_j - p_i <= R)
 
-    A key that is both a leading key and in the window counts once.
+    Here p_i and r_j are the positions of query i and key j. A key that is both a leading key and in
+    the window counts once.
     """
     written = moves.written_out(problem)
 
@@ -98,12 +99,12 @@ def keeping_all_keys_removes_the_left_window_bound(
 def query_attends_only_to_leading_keys_and_window(
     attention: Implementation, problem: Problem
 ) -> None:
-    """A query computed with only the leading keys and its window gives its row of the full output.
+    """Attention over only the leading keys and window of a query gives its row of the full output.
 
-        o_t = o(q_t; k[0 : n] and k[t - L : t + R + 1], v likewise)
+        o_t = o(q_t; k[J], v[J])    J: the keys j with (j >= t - L or j < n) and j <= t + R
 
-    Here n is the number of leading keys, and (L, R) the window of the query. A decoder computes one
-    token in this way, from a cache that holds only these two sets of keys.
+    Here n is the number of leading keys, and (L, R) the window. With causality, J ends with j = t.
+    A decoder computes one token in this way, from a cache that holds only the keys J.
     """
     t, alone = by_itself(problem)
 
@@ -176,9 +177,10 @@ def leading_keys_combine_with_all_other_options(
 ) -> None:
     """Masks, causality, attention sinks, ALiBi slopes and soft-caps apply to leading keys too.
 
-        s_ij = cap(scale <q_i, k_j>) + b_ij - m |p_i - r_j|    for j < n as well
+        s_ij = cap(scale <q_i, k_j>) + b_ij - m_h |p_i - r_j|    for r_j < n as well
 
-    An ALiBi slope uses the position of a key in the sequence, not its row in the cache.
+    Here n is the number of leading keys, p_i and r_j are the positions of query i and key j, and
+    m_h is the slope. A slope uses the position of a key in the sequence, not its row in the cache.
     """
     o = attention.forward(problem)
 
@@ -193,10 +195,11 @@ def leading_keys_receive_gradients_from_distant_queries(
 ) -> None:
     """A leading key receives gradients from every query that may attend to it, near or distant.
 
-        dk_j = scale sum_i ds_ij q_i,  dv_j = sum_i a_ij dout_i
-        for j < n, over all i with j - p_i <= R
+        dk_j = scale sum_i dt_ij q_i,  dv_j = sum_i a_ij dout_i
+        over all i to which the leading key j is visible, in every head that reads it
 
-    A backward pass that visits only the window loses the distant queries.
+    Here dt_ij is the derivative of the loss by scale <q_i, k_j>. A backward pass that visits only
+    the window loses the distant queries.
     """
     found = attention.backward(problem)
 
@@ -216,7 +219,8 @@ def leading_keys_are_chosen_by_position(attention: Implementation, problem: Prob
 
         o(k, v, r in another order) = o(k, v, r)
 
-    In a cache that works as a ring buffer, the leading keys may be in any rows.
+    Here r are the positions of the keys. In a cache that works as a ring buffer, the leading keys
+    may be in any rows.
     """
     before = moves.placed(problem)
     after = moves.of_keys(before, moves.permutation(before, before.M))

@@ -1,7 +1,7 @@
 """Section W, concluded. Keys that a window hides leave no trace in an output.
 
-W7 and W19 ask the same to the last bit, which needs the same order of summation in both calls: a
-promise of the implementation (`spec.promises`). The value is required.
+W7 and W19 require the same to the last bit, which needs the same order of summation in both calls:
+a promise of the implementation (`spec.promises`). The value is required.
 """
 
 from dataclasses import replace
@@ -23,11 +23,11 @@ from spec.comparison import equal
     effort=2,
 )
 def keys_outside_window_leave_no_trace(attention: Implementation, problem: Problem) -> None:
-    """Keys and values outside the window of a query leave no trace in its output.
+    """Keys and values that a window masks for a query leave no trace in its output.
 
-        o(k, v)_t = o(k', v')_t    if (k, v) and (k', v') differ only outside the window of query t
+        o(k, v)_t = o(k', v')_t    if (k, v) and (k', v') differ only at keys that are masked for t
 
-    W7 asks for equal bits.
+    The two outputs may differ by rounding errors. W7 requires equal bits.
     """
     t, other = changed_out_of_sight(problem)
 
@@ -50,7 +50,7 @@ def keys_neither_leading_nor_in_window_leave_no_trace(
 
         o(k, v)_t = o(k', v')_t    where they differ only at keys that are masked for t
 
-    W19 asks for equal bits.
+    The two outputs may differ by rounding errors. W19 requires equal bits.
     """
     t, other = changed_out_of_sight(problem)
 

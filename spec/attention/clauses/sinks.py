@@ -121,12 +121,12 @@ def sink_equals_extra_key_with_zero_value(attention: Implementation, problem: Pr
     proof=any_sink.rows_sum_to_what_the_sink_leaves,
 )
 def weights_and_sink_share_sum_to_one(attention: Implementation, problem: Problem) -> None:
-    """For each query, the weights of its keys sum to one minus the share of the sink.
+    """The weights of the keys of a query sum to one minus the share of the sink.
 
-        sum_j a_ij + exp(t_h - lse_i) = 1
+        sum_j a_ij + exp(t_h - lse_i) = 1    unless i is fully masked and t_h = -inf
 
-    This is S1 with a sink: t_h is its logit, and exp(t_h - lse_i) its share. The check sets all
-    values to one, so that the output is the sum of the weights of the keys.
+    This is S1 with a sink: t_h is its logit, and exp(t_h - lse_i) its share, where lse_i includes
+    the sink. The check sets all values to one, so that the output is the sum of the weights.
     """
     ones = problem.but(v=np.ones_like(problem.v))
     share, off = shares(problem)
@@ -145,9 +145,10 @@ def weights_and_sink_share_sum_to_one(attention: Implementation, problem: Proble
 def very_large_sink_gives_zero_output(attention: Implementation, problem: Problem) -> None:
     """A sink far above all scores gives an output of zero, not NaN.
 
-        o_i = 0    where t_h >= max_j |s_ij| + 1000 in the format of the scores
+        o_i = 0    where t_h >= max_j |s_ij| + 1000, because exp(-1000) is zero in every format
 
-    The maximum that is subtracted before the exponential must therefore include the sink.
+    If the subtracted maximum leaves out the sink, the exponential of the sink overflows. Code that
+    computes a weight of the sink then divides inf by inf.
     """
     most = np.abs(definition.entering(problem) + problem.bias).max(initial=0.0)
     high = problem.but(sinks=np.full(problem.H, float(2.0 ** np.ceil(np.log2(most + 1000.0)))))
@@ -237,10 +238,10 @@ def fully_masked_query_with_sink_returns_zero(attention: Implementation, problem
 def softcap_does_not_apply_to_sink(attention: Implementation, problem: Problem) -> None:
     """A soft-cap bounds the scores but not the sink, which may be larger than the soft-cap.
 
-        sum_j a_ij + exp(t_h - lse_i) = 1    with |s_ij| < c < t_h
+        sum_j a_ij + exp(t_h - lse_i) = 1    also where the sink t_h exceeds the soft-cap c
 
-    This is Z3 with a soft-cap c below the sink. If the sink is soft-capped as well, its share is
-    too small.
+    This is Z3 with a soft-cap; lse_i includes the sink. If a sink above c is soft-capped as well,
+    its share is too small.
     """
     sunk = near(problem).but(softcap=0.5, v=np.ones_like(problem.v))
 

@@ -1,7 +1,7 @@
 """Section Z, concluded. The sink of a head leaves no trace in the output of another.
 
-Z5 asks the same to the last bit, which needs the same order of summation in both calls: a promise
-of the implementation (`spec.promises`). The value is required.
+Z5 requires the same to the last bit, which needs the same order of summation in both calls: a
+promise of the implementation (`spec.promises`). The value is required.
 """
 
 from spec.attention import rounding

@@ -162,9 +162,10 @@ def softmax_with_sink_is_shift_invariant(attention: Implementation, problem: Pro
 def sink_gradient_is_weighted_by_its_share(attention: Implementation, problem: Problem) -> None:
     """Each query contributes to the gradient of its sink in proportion to the sink's share.
 
-        dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>    over all queries and batch elements
+        dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>    over all queries of the batch, t_h finite
 
-    A larger sink takes weight from every key of a query in proportion, so from its output o_i.
+    Here t_h is the sink of head h, and lse_i includes it, so exp(t_h - lse_i) is its share. A
+    larger sink reduces all weights of a query in proportion: do_i / dt_h = -exp(t_h - lse_i) o_i.
     """
     sunk = near(problem) if np.any(problem.sinks) else problem  # zeros are those of `exact`
     right, budget = rounding.wanted(sunk, "dsinks")
@@ -186,7 +187,8 @@ def gradients_account_for_the_sink(attention: Implementation, problem: Problem) 
 
         ds_ij = a_ij (da_ij - sum_j a_ij da_ij),    dv_j = sum_i a_ij dout_i
 
-    With a sink, sum_j a_ij is not one. A backward pass that assumes a sum of one is wrong.
+    Here ds_ij is the derivative of the loss by the score s_ij, and da_ij = <dout_i, v_j>. With a
+    sink, sum_j a_ij is not one. A backward pass that assumes a sum of one is wrong.
     """
     sunk = near(problem)
     exact, budget = rounding.reference(sunk).gradients, rounding.of_gradients(sunk)
@@ -206,9 +208,10 @@ def gradients_account_for_the_sink(attention: Implementation, problem: Problem) 
 def bias_and_sink_gradients_sum_to_zero(attention: Implementation, problem: Problem) -> None:
     """The gradients of the biases of a head and of its sink sum to zero.
 
-        sum_ij db_ij + dt_h = 0    over all queries and batch elements
+        sum_ij db_ij + dt_h = 0    over all queries and keys of the batch
 
-    This is Z13 differentiated in c, at c = 0, and M17 with sinks.
+    This is Z13, o(s + c; t + c) = o(s; t), differentiated in c at c = 0, and M17 with sinks. The
+    sum need not be zero if biases are soft-capped (`softcap=after-bias`).
     """
     full = near(moves.written_out(problem).but(softcap=None))
     budget = rounding.of_gradients(full)

@@ -22,12 +22,13 @@ from spec.comparison import equal
     force="should",
 )
 def sinks_are_trained_with_the_queries(attention: Implementation, problem: Problem) -> None:
-    """If the gradient of the queries is requested together with that of the sinks, both are given.
+    """If gradients of the queries and of the sinks are requested together, that of the sinks is
+    given and correct.
 
         dt_h = -sum_i exp(t_h - lse_i) <dout_i, o_i>    requested with dq
 
     Autograd may have no gradient for the sinks, because they were detached. An optimizer then
-    leaves them as they are. Z14 has the formula, and applies where there is a gradient.
+    leaves them as they are. Z14 explains the formula.
     """
     sunk = near(problem)
     right, budget = rounding.reference(sunk).gradients.sinks, rounding.of_gradients(sunk).sinks

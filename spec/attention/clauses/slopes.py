@@ -61,12 +61,13 @@ def level(problem: Problem) -> Problem:
     proof=exactly.slopes_are_a_bias,
 )
 def alibi_slopes_equal_additive_mask(attention: Implementation, problem: Problem) -> None:
-    """ALiBi slopes have the same effect as an additive mask of minus slope times distance.
+    """ALiBi slopes give the same output as an additive mask of minus slope times distance.
 
-        o(slopes m; mask b) = o(mask b_ij - m_h |p_i - j|)
+        o(slopes m; mask b) = o(mask b_ij - m_h |p_i - r_j|)
 
-    The mask is rounded to the format of the problem, and slopes are not. The error bound therefore
-    includes the effect of this rounding on the output of the definition.
+    Here p_i and r_j are positions of query i and key j; signed slopes have p_i - r_j instead of the
+    distance. The mask is rounded to the format of the problem, and slopes are not. The error bound
+    includes the effect of this rounding on the output.
     """
     written = moves.with_slopes_as_a_bias(problem)
     rounded = np.abs(rounding.reference(problem).o - rounding.reference(written).o)
@@ -130,11 +131,12 @@ def each_batch_element_has_its_own_slopes(attention: Implementation, problem: Pr
 def weights_decay_exponentially_with_distance(attention: Implementation, problem: Problem) -> None:
     """If keys differ only in distance, each extra position multiplies a weight by the same factor.
 
-        a_ij = a_il exp(-m_h (|p_i - j| - |p_i - l|))    where <q_i, k_j> = <q_i, k_l>
+        a_ij = a_il exp(-m_h (|p_i - r_j| - |p_i - r_l|))    where <q_i, k_j> = <q_i, k_l>
 
-    Here m_h is the slope of head h, p_i the position of query i, and l its nearest visible key. In
-    the check all queries are vectors of zeros, so all products are equal. With v = I the output
-    shows the weights. Slopes are in units of natural logarithms, not of bits.
+    Here m_h is the slope, |p_i - r_j| is the distance (p_i - r_j if slopes are signed), and j and l
+    are visible keys, to whose scores only slopes are added, after any soft-cap. In the check all
+    queries are zeros, so all products are equal. With v = I the output shows the weights. Slopes
+    are in units of natural logarithms, not of bits.
     """
     alike = level(problem)
     s = definition.scores(alike.wide())
@@ -165,7 +167,8 @@ def slopes_depend_on_distance_not_direction(attention: Implementation, problem: 
 
         o(x reversed; m)_i = o(x; m)_(N-1-i)    for N = M
 
-    Under the convention of signed slopes, the reversed sequence needs -m instead of m.
+    Here x are all inputs. Under the convention of signed slopes, the reversed sequence needs -m
+    instead of m.
     """
     usual, backwards = sloping(problem), slice(None, None, -1)
     assert usual.slopes is not None
@@ -208,9 +211,10 @@ def nearest_values(problem: Problem) -> Array:
 def very_steep_slope_selects_the_nearest_key(attention: Implementation, problem: Problem) -> None:
     """With a slope far above all scores, each query returns the value at its own position.
 
-        o_i = v_i    where m_h >= 1000, for N = M
+        o_i = v_i    where m_h >= 1000 and all |scale <q_i, k_j>| are far smaller, for N = M
 
-    Under the convention of signed slopes, it returns the value of its last visible key.
+    Under the convention of signed slopes, a query returns the value of its last visible key. No
+    slope is steep enough if the soft-cap bounds it too (`softcap=after-bias`).
     """
     steep = problem.but(slopes=np.full(problem.H, STEEP), scale=None, softcap=None)
 

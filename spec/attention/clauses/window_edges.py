@@ -64,7 +64,7 @@ def window_of_one_key_copies_the_values(attention: Implementation, problem: Prob
     """With the window (0, 0), each query attends only to the key at its own position, and returns
     the value of that key.
 
-    o((0, 0))_i = v_i    for N = M
+        o(window = (0, 0))_i = v_i    for N = M, without leading keys
     """
     narrow = problem.but(window=(0, 0))
 
@@ -88,11 +88,12 @@ def window_of_one_key_copies_the_values(attention: Implementation, problem: Prob
     proof=exactly.a_window_is_a_part_of_the_keys,
 )
 def query_row_equals_attention_over_its_window(attention: Implementation, problem: Problem) -> None:
-    """The output of a query equals attention over the keys of its window alone, with no window set.
+    """The output of a query equals attention over its visible keys, without a window or causality.
 
-        o_t = o(q_t; k[b : t + R + 1], v[b : t + R + 1])    b = max(t - L, 0)
+        o_t = o(q_t; k[J], v[J])    J: the keys j with t - L <= j <= t + R, and j <= t if causal
 
-    A decoder computes one token in this way, with a cache that holds no more than a window.
+    Leading keys belong to J as well (W18). A decoder computes one token in this way, with a cache
+    that holds only the keys J.
     """
     t, alone = by_itself(problem)
 
@@ -109,12 +110,12 @@ def query_row_equals_attention_over_its_window(attention: Implementation, proble
     promise="length",
 )
 def keys_outside_window_do_not_change_output(attention: Implementation, problem: Problem) -> None:
-    """Changing keys and values outside the window of a query changes no bit of its output.
+    """Changing keys and values that a window masks for a query changes no bit of its output.
 
-        o(k, v)_t = o(k', v')_t    if (k, v) and (k', v') differ only outside the window of query t
+        o(k, v)_t = o(k', v')_t    if (k, v) and (k', v') differ only at keys that are masked for t
 
-    A key outside the window has a weight of exactly zero. A kernel that skips whole tiles but does
-    not mask the tiles at the edges of the window gives weights to keys outside it.
+    A masked key has a weight of exactly zero. A kernel that skips whole tiles but does not mask the
+    tiles at the edges of the window gives weights to keys outside it.
     """
     t, other = changed_out_of_sight(problem)
 
@@ -135,9 +136,9 @@ def keys_outside_window_do_not_change_output(attention: Implementation, problem:
     effort=2,
 )
 def windows_are_correct_on_long_sequences(attention: Implementation, problem: Problem) -> None:
-    """In a long sequence, a window contains the same keys as in a short one.
+    """In a long sequence, the window of a query has the same bounds as in a short one.
 
-        o_i = sum_j a_ij v_j    over the keys j in the window of i, for any N = M
+        o_i = sum_j a_ij v_j    over the keys j that are visible to query i, for any N = M
 
     A kernel skips the tiles of keys that lie outside the window. It must not skip the two tiles
     that contain the edges of the window.
@@ -160,7 +161,7 @@ def windows_are_correct_on_long_sequences(attention: Implementation, problem: Pr
 def windows_are_correct_with_many_queries(attention: Implementation, problem: Problem) -> None:
     """If there are many queries, each of them still has its own window.
 
-        o_i = sum_j a_ij v_j    over the keys j in the window of i, for any N
+        o_i = sum_j a_ij v_j    over the keys j that are visible to query i, for any N
 
     A bound that is computed once for a tile of queries is correct for only one of them.
     """
@@ -176,9 +177,9 @@ def windows_are_correct_with_many_queries(attention: Implementation, problem: Pr
     catches={"differentiates_without_the_window"},
 )
 def key_in_no_window_receives_no_gradient(attention: Implementation, problem: Problem) -> None:
-    """A key that lies in no window receives no gradient, and neither does its value.
+    """A key that the window masks for every query receives no gradient, and neither does its value.
 
-    dk_j = 0, dv_j = 0    where j lies outside the window of every query
+    dk_j = 0, dv_j = 0    where j lies outside the window of every query and is no leading key
     """
     narrow = narrowed(problem)
     hidden = unseen(narrow)[..., None]
@@ -195,12 +196,13 @@ def key_in_no_window_receives_no_gradient(attention: Implementation, problem: Pr
     catches={"stops_windows_at_the_last_key", "ignores_the_window"},
 )
 def query_with_empty_window_returns_zero(attention: Implementation, problem: Problem) -> None:
-    """A query whose window contains no key returns zeros.
+    """A query returns zeros if its window contains no key and no leading key is visible to it.
 
-        o_i = 0    where i - L > M - 1
+        o_i = 0    where no key j has p_i - L <= r_j <= p_i + R, and no leading key is visible
 
-    This happens where there are more queries than keys. The bug is to move the window back to the
-    last key, so that such a query attends to keys outside its window.
+    Here p_i and r_j are the positions of query i and key j. This happens, for example, where there
+    are more queries than keys. The bug is to move the window back to the last key, so that such a
+    query attends to keys outside its window.
     """
     narrow = narrowed(problem)
 
@@ -222,7 +224,7 @@ def query_with_empty_window_returns_zero(attention: Implementation, problem: Pro
 def prefix_before_the_window_can_be_dropped(attention: Implementation, problem: Problem) -> None:
     """Dropping the first t tokens of a sequence changes no output from position t + L on.
 
-        o(x[t:])_(i-t) = o(x)_i    for i >= t + L
+        o(x[t:])_(i-t) = o(x)_i    for i >= t + L, without leading keys; x: all inputs
 
     So a cache may discard keys that are more than L positions back, and reuse their memory.
     """

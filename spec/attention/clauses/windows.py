@@ -58,9 +58,10 @@ ALONE = Problems(masks=PLAIN, windows=True, square=True, causal=False, positions
 def sliding_window_equals_explicit_mask(attention: Implementation, problem: Problem) -> None:
     """A window gives the same output as the equivalent explicit mask, for any N and M.
 
-        o(window = (L, R)) = o(mask = -L <= j - p_i <= R)
+        o(window = (L, R)) = o(mask = -L <= r_j - p_i <= R)
 
-    Where N != M, this determines the alignment of the window.
+    Here p_i and r_j are the positions of query i and key j. Where N != M, this determines the
+    alignment of the window. With leading keys, the mask is that of W16.
     """
     written = moves.written_out(problem)
 
@@ -100,9 +101,10 @@ def mask_and_window_both_apply(attention: Implementation, problem: Problem) -> N
 def causal_window_ends_at_the_query(attention: Implementation, problem: Problem) -> None:
     """If attention is causal, a window reaches no further ahead than the query itself.
 
-        o(causal; (L, R)) = o((L, 0))
+        o(causal; window = (L, R)) = o(window = (L, 0))
 
-    This is for N = M, where both alignments agree.
+    This is for N = M, where top-left and bottom-right alignment agree. If positions restart in
+    segments, each segment must have as many queries as keys.
     """
     left, _ = problem.window
     bounded = problem.but(causal=False, window=(left, 0))
@@ -155,7 +157,8 @@ def reversing_the_sequence_swaps_window_bounds(attention: Implementation, proble
 
         o(x reversed; (R, L))_i = o(x; (L, R))_(N-1-i)    for N = M
 
-    Here x are all inputs. A key that was L positions before its query is then L positions after it.
+    Here x are all inputs, and there are no leading keys. A key that was L positions before its
+    query is then L positions after it.
     """
     backwards = slice(None, None, -1)
     mirrored = moves.of_keys(moves.of_queries(problem, backwards), backwards)
@@ -189,9 +192,9 @@ def window_wider_than_sequence_masks_nothing(attention: Implementation, problem:
     catches={"ignores_the_window", "floors_the_exponential"},
 )
 def key_outside_window_has_zero_weight(attention: Implementation, problem: Problem) -> None:
-    """The weight of a key outside the window of a query is exactly zero.
+    """The weight of a key outside the window of a query is exactly zero, except for leading keys.
 
-        a_ij = 0    for j outside the window of i
+        a_ij = 0    for j outside the window of i, and not a leading key
 
     The score of such a key counts as -inf. A finite penalty instead may leave a small weight.
     """
@@ -207,12 +210,13 @@ def key_outside_window_has_zero_weight(attention: Implementation, problem: Probl
     effort=2,
 )
 def window_of_a_single_query_is_correct(attention: Implementation, problem: Problem) -> None:
-    """The window of a single query contains the same keys as that of the same query among others.
+    """The window of a single query contains the same keys as that of a query at the same position
+    among others.
 
-        o_0 = sum_j a_0j v_j    over the keys j in the window of query 0, for N = 1
+        o_0 = sum_j a_0j v_j    over the keys j that are visible to query 0, for N = 1
 
-    Generating text calls attention with one query at a time. Many libraries have a kernel of its
-    own for that, or gather the keys of the window before.
+    Decoding calls attention with one query at a time. Many libraries have a separate kernel for a
+    single query, or gather the keys of the window first.
     """
     o = attention.forward(problem)
 
