@@ -6,7 +6,7 @@ import pytest
 
 from spec import CLAUSES
 from spec.attention.contents import UNBOUNDED
-from spec.attention.excluded import AFTER_BIAS, RESTARTING, excluded
+from spec.attention.excluded import AFTER_BIAS, LEADING, RESTARTING, excluded
 from spec.attention.notation import Problem
 from spec.attention.options import KINDS
 from spec.certification.judging.binding import without
@@ -27,6 +27,7 @@ HAS: Mapping[str, Callable[[Problem], bool]] = {
     "fewer key heads than query heads": lambda p: p.grouped,
     "values wider or narrower than keys": lambda p: p.E != p.D,
     "N other than M": lambda p: p.N != p.M,
+    LEADING: lambda p: p.first > 0,
     AFTER_BIAS: lambda p: p.softcap is not None,
     RESTARTING: lambda p: p.query_segments is not None,
 }
@@ -54,4 +55,7 @@ def test_it_is_said_of_a_clause() -> None:
     assert without(CLAUSES["A1"]) == ""
     assert AFTER_BIAS in without(CLAUSES["M22"])
     assert RESTARTING in without(CLAUSES["C12"])
+    assert "an additive mask" in without(CLAUSES["B9"])
+    assert LEADING in without(CLAUSES["I5"])
+    assert "causality" not in without(CLAUSES["X11"])
     assert without(CLAUSES["D1"]) == ""

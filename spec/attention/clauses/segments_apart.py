@@ -170,7 +170,7 @@ def segments_may_end_inside_a_key_tile(attention: Implementation, problem: Probl
 def segments_may_end_inside_a_query_tile(attention: Implementation, problem: Problem) -> None:
     """The output is correct for any number of queries, even if a segment ends inside a query tile.
 
-        o_i = sum_j a_ij v_j    over the keys of the segment of i, for any N
+        o_i = sum_j a_ij v_j    over the visible keys of the segment of i, for any N
 
     Such a tile holds queries of several segments, so a kernel must compare the segment ids of each
     query, not of the tile as a whole.

@@ -83,9 +83,9 @@ def weights_are_between_zero_and_one(attention: Implementation, problem: Problem
 
         0 <= a_ij <= 1
 
-    The weights are read from the output with v = I. Each weight is one of several positive terms,
-    divided by their sum. The upper bound catches factors that are applied afterwards, such as
-    dropout that was left on.
+    The weights are read from the output with v = I. A masked key has the weight 0; each other
+    weight is one of several positive terms, divided by their sum. The upper bound catches factors
+    that are applied afterwards, such as dropout that was left on.
     """
     a, budget = seen(attention, problem)
 
@@ -101,7 +101,7 @@ def weights_are_between_zero_and_one(attention: Implementation, problem: Problem
 def larger_scores_get_larger_weights(attention: Implementation, problem: Problem) -> None:
     """The weights have the same order as the scores, and equal scores give equal weights.
 
-        s_ij <= s_il  implies  a_ij <= a_il
+        s_ij <= s_il  implies  a_ij <= a_il    for keys j and l that query i sees
 
     The exponential is increasing, and the denominator is the same for the whole row. Any other
     influence on the weights, such as the position of the key, breaks the order somewhere.

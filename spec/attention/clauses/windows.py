@@ -92,7 +92,7 @@ def mask_and_window_both_apply(attention: Implementation, problem: Problem) -> N
 
 @clause(
     "W3",
-    over=Problems(masks=PLAIN, windows=True, causal=True, square=True),
+    over=Problems(masks=PLAIN, windows=True, causal=True, square=True, in_rows=True),
     needs={Capability.FUTURE},
     catches={"forgets_the_window_beside_causality", "has_windows_where_it_is_causal"},
     effort=2,

@@ -91,7 +91,7 @@ def rollback_to_zero_empties_the_cache(cache: Cache, problem: Problem) -> None:
 
         o(x; rollback of (cache of y) to 0) = o(x; causal)
 
-    A common bug takes a length of 0 for "no length given".
+    A common bug takes a length of 0 for "no length given". The pass has the same window.
     """
     o = with_a_detour(cache, problem, 0 * problem.ends, slowly=True)
 
