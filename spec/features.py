@@ -9,7 +9,7 @@ mean the same, and `no mask` is `not a mask`. A word with " asked for" is the na
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
@@ -229,6 +229,12 @@ def negated(feature: str) -> str:
         return feature.replace(IS_NO, " is a ")
     found = COMPARISON.fullmatch(feature)
     return f"not {feature}" if found is None else feature.replace(found[3], CONTRARY[found[3]])
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a list in a sentence: a, b and c."""
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def joined(features: Iterable[str]) -> str:

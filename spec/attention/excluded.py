@@ -20,7 +20,10 @@ AFTER_BIAS = "a soft-cap of biased scores (softcap=after-bias)"
 RESTARTING = "segments in which positions restart (positions=in-sequence)"
 LEADING = "leading keys"
 FEW = (Capability.SCALE, Capability.WIDTHS)  # which a problem with few options has, if no others
-OF_MASKS = {Capability.MASK: masks.BOOLEAN, Capability.BIAS: masks.ADDITIVE}
+OF_MASKS: Mapping[str, Mapping[str, object]] = {
+    Capability.MASK: masks.BOOLEAN,
+    Capability.BIAS: masks.ADDITIVE,
+}
 
 
 def excluded(domain: Problems | Planted) -> tuple[str, ...]:

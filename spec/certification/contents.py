@@ -155,4 +155,6 @@ def _words(clause: Clause) -> list[str]:
 
 def _filled(head: str, text: str) -> list[str]:
     indent = " " * len(head)
-    return textwrap.wrap(text, 96, initial_indent=head, subsequent_indent=indent)
+    return textwrap.wrap(
+        text, 96, initial_indent=head, subsequent_indent=indent, break_on_hyphens=False
+    )

@@ -6,13 +6,10 @@ A query i has a position p_i and a key j a position r_j, integers that a caller 
     j is in the future of i   r_j > p_i        in its window   -L <= r_j - p_i <= R
     its slope takes           m_h |p_i - r_j|
 
-If one side has no positions, it counts from 0. If both have none, positions are row numbers. Only
-then does the alignment of the causal diagonal matter (top-left or bottom-right). Positions may
-repeat, have gaps, come in any order, and be negative. A KV cache, a chunk, left padding, and a
-sequence that is split across several machines are all just other positions.
-
-Apart from leading keys, only differences of positions matter, so a sequence may begin at any
-number.
+If one side has no positions, it counts from 0. If both have none, positions are row numbers, and
+only then the alignment of the causal diagonal matters. Positions may repeat, have gaps, come in any
+order, and be negative. A KV cache, a chunk, left padding, and a sequence split across machines are
+just other positions. Apart from leading keys, only differences of positions matter.
 """
 
 from dataclasses import replace
@@ -104,8 +101,7 @@ def row_numbers_are_the_default_positions(attention: Implementation, problem: Pr
 
         o(p = 0 1 2 ..; r = 0 1 2 ..) = o    for N = M, where both alignments agree
 
-    Here p are the positions of queries, and r those of keys. Without them, the token in row t is at
-    position t.
+    Here p are the positions of queries, and r those of keys. Without them, row t has position t.
     """
     counted, plain = in_rows(problem), unplaced(problem)
 
@@ -124,10 +120,9 @@ def row_numbers_are_the_default_positions(attention: Implementation, problem: Pr
 def missing_positions_count_from_zero(attention: Implementation, problem: Problem) -> None:
     """If only queries or only keys have positions, the other side counts from 0.
 
-        o(p; r = 0 1 2 ..) = o(p),    o(p = 0 1 2 ..; r) = o(r)
+        o(p; r = 0 1 2 ..) = o(p),    o(p = 0 1 2 ..; r) = o(r)    p of queries, r of keys
 
-    Here p are the positions of queries, and r those of keys. The causal alignment has no effect
-    here: it applies only if neither side has positions.
+    Then the causal alignment has no effect: it applies only if neither side has positions.
     """
     p, r = positions_of(problem)
     if problem.seed % 2:

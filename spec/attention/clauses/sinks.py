@@ -8,8 +8,7 @@ An attention sink is a learned logit t_h of head h that joins the scores of the 
 attend to any key: the weights of its keys sum to 1 - exp(t_h - lse_i). A sink is neither scaled nor
 soft-capped nor masked. It counts once for each query, no matter how the keys are split.
 
-If an implementation leaves out the sinks, its outputs look plausible, but they are wrong for a
-model that was trained with sinks.
+Outputs without the sinks look plausible, but are wrong for a model that was trained with them.
 """
 
 import numpy as np

@@ -1,8 +1,7 @@
 """Section Z, continued. Attention sinks in tiles, log-sum-exp, merging, shifts, and gradients.
 
-The log-sum-exp includes the sink. Parts that are merged by their log-sum-exp must therefore count
-the sink once. The state (0, t_h), for the sink without any key, is merged with the state of the
-keys.
+The log-sum-exp includes the sink, so parts that are merged by it must count the sink once: the
+state (0, t_h), for the sink without any key, is merged with the state of the keys.
 """
 
 import numpy as np

@@ -2,12 +2,9 @@
 
 Only distances count, so a constant may be added to all positions. A softmax ignores a constant
 that is common to a row. If no key lies ahead, adding m j instead of -m (p_i - j) therefore gives
-the same output, but the log-sum-exp is too large by m p_i. Parts that are merged by it are merged
-wrongly.
+the same output, but the log-sum-exp is too large by m p_i, and merges by it are wrong.
 
-In the backward pass, all biases of a head are multiples of its slope, so
-
-    dm_h = -sum_ij ds_ij |p_i - j|
+In the backward pass, dm_h = -sum_ij ds_ij |p_i - j|, as all biases of a head have its slope.
 """
 
 import numpy as np

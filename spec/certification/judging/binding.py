@@ -5,7 +5,7 @@ from spec.certification.judging.verdict import Verdict, unrun
 from spec.certification.target.precision import IN_SINGLE
 from spec.certification.target.probed import Probed
 from spec.clause import Clause
-from spec.features import joined
+from spec.features import listed
 from spec.kinds import kind_of
 from spec.subject import Backward, Subject
 
@@ -52,7 +52,11 @@ def needs(clause: Clause) -> str:
     """The target that a clause needs, in words; "nothing" if any does."""
     # The word for gradients is shared by all kinds, and names the inputs of one.
     words = sorted("has gradients" if x == Backward.GRADIENTS else x for x in clause.needs)
-    return f"a target that {joined(words)}" if words else "nothing"
+    verbs: dict[str, list[str]] = {}
+    for verb, _, rest in (word.partition(" ") for word in words):
+        verbs.setdefault(verb, []).append(rest)
+    parts = [f"{verb} {listed(rest)}" for verb, rest in verbs.items()]
+    return f"a target that {listed(parts)}" if words else "nothing"
 
 
 def without(clause: Clause) -> str:

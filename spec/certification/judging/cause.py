@@ -12,7 +12,7 @@ from spec.certification.judging.verdict import (
     counterexample_from_json,
     counterexample_to_json,
 )
-from spec.features import ASKED, joined, negated
+from spec.features import ASKED, joined, listed, negated
 
 RAISES = "raises an exception"
 NUMBERS = ("is wrong", "is NaN", "is infinite")  # how an answer of the right form is wrong
@@ -85,14 +85,13 @@ class Cause:
         if self.drawn:
             verb = "is" if len(self.beside) == 1 else "are"
             return f"{', '.join(self.beside)} {verb} broken"
-        *others, last = results
-        noun = f"{', '.join(others)} and {last}" if others else last
+        noun = listed(results)
         if self.failure == RAISES:
             return f"computing {noun} {RAISES}"
         if not self.failure.startswith("is "):
             return self.failure
-        first = last.partition(" of ")[0]
-        many = others or (first.endswith("s") and not first.endswith("ss"))
+        first = results[-1].partition(" of ")[0]
+        many = len(results) > 1 or (first.endswith("s") and not first.endswith("ss"))
         said = self.failure.replace("is ", "are ", 1) if many else self.failure
         return f"{noun} {said}{' in another way' if self.besides else ''}"
 

@@ -1,10 +1,8 @@
 """Section L, continued. Padding, masks and causality exclude keys from a layer.
 
-The sequences of a batch are padded to one length, and a boolean padding mask marks the
-padding tokens. An attention mask says which query may attend to which key, for all heads or
-for each. A causal layer also masks later keys. A key is masked if any of these masks it, and
-its content then has no effect. Only a mask makes a token padding; the numbers in the token
-do not.
+The sequences of a batch are padded to one length, and a boolean padding mask marks the padding.
+An attention mask says which query may attend to which key, for all heads or for each. A causal
+layer masks later keys. A key that any of these masks has no effect, whatever its numbers are.
 """
 
 import numpy as np
