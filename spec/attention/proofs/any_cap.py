@@ -26,7 +26,7 @@ def bent(t: Expr, c: Expr) -> Expr:
     return (e - 1 / e) / (e + 1 / e)
 
 
-@proved("the soft-cap is odd", more=1)
+@proved("any score and soft-cap", more=1)
 def a_cap_is_odd(more: int = 0) -> Expr:
     """cap(-t) = -cap(t). The control adds t^2 to it."""
     t, c = numbers("t c")
