@@ -30,6 +30,7 @@ def test_what_rounding_leaves_of_an_exact_zero_is_no_example_and_hides_no_known_
     assert cause.told.startswith("dk is wrong in ")
 
 
+@pytest.mark.quick("merging*", "feed-forward*", "layer*")
 @pytest.mark.parametrize(
     ("about_what", "name", "said"),
     [
@@ -51,6 +52,7 @@ def test_a_cause_says_which_of_several_results_are_wrong(
     assert cause.told.startswith(said)
 
 
+@pytest.mark.slow
 def test_where_all_results_are_wrong_none_is_named() -> None:
     target = KINDS["attention"].mistakes["differentiates_the_sum_of_the_output"].target
     cause = caused(target, "A2", "A3", "A4", backend="numpy")
