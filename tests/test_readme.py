@@ -68,6 +68,16 @@ def test_the_file_that_a_page_shows_is_certified(page: str, target: str, tmp_pat
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["README.md", "docs/function.md"])
+def test_the_function_that_a_page_shows_is_certified_by_default(page: str, tmp_path: Path) -> None:
+    """With the standard profile, in all formats: sums over 2^17 keys overflow in float16."""
+    (text,) = re.findall(r"^```python\n(# mine.py\n.*?)^```", (ROOT / page).read_text(), M)
+    (tmp_path / "mine.py").write_text(text)
+    done = run("certify", "mine.py:attend", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_reference_explains_every_option() -> None:
     rows = (DOCS / "public.md").read_text().splitlines()
     (row,) = [x for x in rows if x.startswith("| `certify` | `--")]
