@@ -51,6 +51,12 @@ def test_a_newcomer_reads_it_at_a_glance() -> None:
     assert len(TEXT.splitlines()) <= 120
 
 
+def write_shown(page: str, file: str, folder: Path) -> None:
+    """Write a file that a page shows to a folder."""
+    (text,) = re.findall(rf"^```python\n(# {file}\n.*?)^```", (ROOT / page).read_text(), M)
+    (folder / file).write_text(text)
+
+
 @pytest.mark.parametrize(
     ("page", "target"),
     [
@@ -61,9 +67,7 @@ def test_a_newcomer_reads_it_at_a_glance() -> None:
     ],
 )
 def test_the_file_that_a_page_shows_is_certified(page: str, target: str, tmp_path: Path) -> None:
-    file = target.partition(":")[0]
-    (text,) = re.findall(rf"^```python\n(# {file}\n.*?)^```", (ROOT / page).read_text(), M)
-    (tmp_path / file).write_text(text)
+    write_shown(page, target.partition(":")[0], tmp_path)
     done = run("certify", target, *FEW, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -72,8 +76,7 @@ def test_the_file_that_a_page_shows_is_certified(page: str, target: str, tmp_pat
 @pytest.mark.parametrize("page", ["README.md", "docs/function.md"])
 def test_the_function_that_a_page_shows_is_certified_by_default(page: str, tmp_path: Path) -> None:
     """With the standard profile, in all formats: sums over 2^17 keys overflow in float16."""
-    (text,) = re.findall(r"^```python\n(# mine.py\n.*?)^```", (ROOT / page).read_text(), M)
-    (tmp_path / "mine.py").write_text(text)
+    write_shown(page, "mine.py", tmp_path)
     done = run("certify", "mine.py:attend", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 

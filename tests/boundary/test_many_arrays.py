@@ -1,4 +1,4 @@
-"""A runner is told of any number of arrays, be they used or not."""
+"""A runner may learn of any number of arrays, whether a call uses them or not."""
 
 from collections.abc import Iterator
 from pathlib import Path

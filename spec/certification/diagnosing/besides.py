@@ -50,9 +50,10 @@ def found_besides(search: Search, found: Found) -> Found | None:
         return None
     rows = _wrong_inside(search, found)
     problems = [row.problem for row in rows]
-    if _is_known(search, lead, problems):
+    first = _explaining(search, lead, problems[0]) if problems else []
+    if _is_known(search, lead, problems[1:], first):
         return None
-    failures, others = _compared(search, lead, problems)
+    failures, others = _compared(search, lead, problems, first)
     if not all(x.any() for x in others.values()):  # nothing is wrong but what one of them is
         return None
     ranked = sorted(others, key=lambda name: others[name].sum())
@@ -62,13 +63,12 @@ def found_besides(search: Search, found: Found) -> Found | None:
     return _second(search, found, rows, others[name], kind.mistakes[name], failures)
 
 
-def _is_known(search: Search, lead: Lead, problems: Sequence[Any]) -> bool:
-    """Whether one known bug fails in the same way on all problems, which is so for most causes.
+def _is_known(search: Search, lead: Lead, problems: Sequence[Any], names: list[str]) -> bool:
+    """Whether one of some known bugs fails in the same way on all problems, as for most causes.
 
-    A bug that is unlike the target on the first problem is not tried on the others.
+    problems, names: all but the first, and the bugs that fail in the same way on that one.
     """
-    names = _explaining(search, lead, problems[0]) if problems else []
-    for problem in problems[1:] if names else ():
+    for problem in problems if names else ():
         failure = search.evidence.failure(lead, problem)
         names = [name for name in names if _alike(search.kind, name, failure, problem)]
         if not names:
@@ -77,14 +77,14 @@ def _is_known(search: Search, lead: Lead, problems: Sequence[Any]) -> bool:
 
 
 def _compared(
-    search: Search, lead: Lead, problems: Sequence[Any]
+    search: Search, lead: Lead, problems: Sequence[Any], first: Sequence[str]
 ) -> tuple[Failures, dict[str, Array]]:
     """How problems fail, and for each of the likeliest bugs, which of them fail differently.
 
     Nearly always the likeliest one is enough. Problems are the outer loop, as the error bounds of a
     problem are cached only for a short time.
     """
-    names, kind = _likeliest(search, lead, problems), search.kind
+    names, kind = _likeliest(search, lead, problems, first), search.kind
     failures: list[tuple[Failure, Any]] = []
     other: list[list[bool]] = []  # by problem, and by name
     for problem in problems:
@@ -196,11 +196,16 @@ def _wrong_inside(search: Search, found: Found) -> list[Row]:
     return widened((wide or rows)[:MANY], search.evidence.features)
 
 
-def _likeliest(search: Search, lead: Lead, problems: Sequence[Any]) -> list[str]:
-    """The known bugs that give most of the wrong results, on a few problems."""
-    few = problems[:: 1 + len(problems) // LOOKED]
+def _likeliest(
+    search: Search, lead: Lead, problems: Sequence[Any], first: Sequence[str]
+) -> list[str]:
+    """The known bugs that give most of the wrong results, on a few problems.
+
+    first: those that do on the first problem.
+    """
+    _, *few = problems[:: 1 + len(problems) // LOOKED] or [None]
     with closing(search.evidence.each(partial(_explaining, search, lead), few)) as found:
-        count = Counter(name for names in found for name in names)
+        count = Counter(name for names in (first, *found) for name in names)
     ranked = sorted(search.kind.mistakes, key=lambda name: -count[name])[:LIKELIEST]
     return [name for name in ranked if count[name] > 1]
 

@@ -78,7 +78,7 @@ class Telling:
         if len(choices) > 1:
             each = tuple(apiece(self.examiner, clause, choices, found.others))
             example = replace(example, apiece=each)
-        if not after:  # no known mistake is wrong only after another problem: each is asked alone
+        if not after:  # known bugs get each problem alone, so none is wrong only after another
             known = self._likening(found)
             example = replace(example, looks_like=known.told(example.problem))
             cause = replace(cause, parts=known.parts)

@@ -65,7 +65,7 @@ class Cause:
         often = f" in {wrong} of {inside} problems" if wrong < inside else ""
         everywhere = " in all problems" if wrong == inside > 0 else ""
         where = f" with {joined(self.features)}" if self.features else everywhere
-        said = self._wrong(self.parts) if self.parts else self.wrong
+        said = self._wrong(self.parts or (self._noun,))
         return f"{said}{self._form}{often}{where}"
 
     @property
@@ -78,7 +78,12 @@ class Cause:
     @property
     def wrong(self) -> str:
         """The wrong result, and how it is wrong."""
-        return self._wrong((self.asked or "the output",))
+        return self._wrong((self._noun,))
+
+    @property
+    def _noun(self) -> str:
+        """The function with the wrong results, in words."""
+        return self.asked or "the output"
 
     def _wrong(self, results: Sequence[str]) -> str:
         """The same of results by these names."""
@@ -118,10 +123,11 @@ Heard = Callable[[Cause], None]
 
 def with_changes(causes: Sequence[Cause]) -> str:
     """That what corrects some causes is changed: "with the change of cause 1, "; or ""."""
-    *first, last = [str(place) for place, x in enumerate(causes, start=1) if x.lens] or [""]
-    if first:
-        return f"with the changes of causes {', '.join(first)} and {last}, "
-    return f"with the change of cause {last}, " if last else ""
+    places = [str(place) for place, x in enumerate(causes, start=1) if x.lens]
+    if not places:
+        return ""
+    noun = "changes of causes" if len(places) > 1 else "change of cause"
+    return f"with the {noun} {listed(places)}, "
 
 
 @dataclass(frozen=True)

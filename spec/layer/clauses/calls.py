@@ -118,11 +118,9 @@ def earlier_calls_leave_no_trace_in_a_layer(layer: Layer, problem: LayerProblem)
 
     Code that keeps results by shape returns the result for another sequence.
     """
-    other = negated(problem)
+    problems = (problem, negated(problem), problem)
 
-    for put, y in zip(
-        (problem, other, problem), layer.sequence((problem, other, problem)), strict=True
-    ):
+    for put, y in zip(problems, layer.sequence(problems), strict=True):
         equal(y, budgets(put).y, within=budgets(put).of_output)
 
 
