@@ -203,7 +203,7 @@ class Causes:
     lenses: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     arithmetics: Callable[[Mistake], Iterable[Any]] = nothing
     at_once: Callable[[Sequence[Mistake]], Any] = unknown
-    similar: Callable[[Any, Any, Any, Fits], tuple[str, ...]] | None = None
+    similar: Callable[[Any, Any, Any, Any, Fits], tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Known bugs as explanations of a failure: those that break the same clause by the same number."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -18,20 +18,23 @@ LOST = 1 / 3  # of the digits of a format: as many may be lost to large scores a
 SECONDS = 10.0  # the time limit for trying the known bugs
 
 
-def told(mistakes: Mapping[str, Mistake], explains: Callable[[Mistake], float]) -> tuple[str, ...]:
+def told(
+    mistakes: Mapping[str, Mistake], first: Set[str], explains: Callable[[Mistake], float]
+) -> tuple[str, ...]:
     """A line for each known bug that explains a failure best: at most MOST, within SECONDS.
 
-    explains: how much of a failure a known bug explains; 0 if it does not.
+    first: the names of those that are tried before the others. explains: how much of a failure one
+    explains; 0 if it does not.
     """
     deadline = time.monotonic() + SECONDS
     found: dict[str, float] = {}
-    for mistake in mistakes.values():
+    for name in sorted(mistakes, key=lambda name: name not in first):
         if time.monotonic() > deadline:
             break
-        if not mistake.harmless and (much := explains(mistake)):
-            found[mistake.line] = much
+        found[name] = 0.0 if mistakes[name].harmless else explains(mistakes[name])
     best = max(found.values(), default=0.0)
-    return tuple(line for line, much in found.items() if much == best)[:MOST]
+    named = (mistake for name, mistake in mistakes.items() if best and found.get(name) == best)
+    return tuple(mistake.line for mistake in named)[:MOST]
 
 
 def alike(violation: Violation | None, clause: Clause, record: Any, problem: Any) -> bool:

@@ -5,7 +5,7 @@ differs is in one record, `Kind`: what every kind has, and its optional abilitie
 (`spec.abilities`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -80,11 +80,17 @@ class Kind:
         return named
 
     def looks_like(
-        self, clause: Clause, record: Any, problem: Any, fits: Fits = anywhere
+        self, clauses: Sequence[Clause], record: Any, problem: Any, fits: Fits = anywhere
     ) -> tuple[str, ...]:
-        """A line for each known bug, at most three, that explains a failure and fits others."""
+        """A line for each known bug, at most three, that explains a failure and fits others.
+
+        clauses: the one that fails on the problem, then others that fail for the same cause. There
+        may be no time for all known bugs, so those that they must reject are tried first.
+        """
+        caught = {name for clause in clauses for name in clause.catches}
         if self.causes.similar is not None:
-            return self.causes.similar(self, record, problem, fits)
+            return self.causes.similar(self, caught, record, problem, fits)
+        clause = clauses[0]
         violation = broken(clause, record, problem)
         if violation is None:
             return ()
@@ -93,4 +99,4 @@ class Kind:
             known = (x for x in self.records(mistake.name) if alike(violation, clause, x, problem))
             return max(map(fits, known), default=0.0)
 
-        return told(self.mistakes, explains)
+        return told(self.mistakes, caught, explains)

@@ -14,6 +14,7 @@ Simplification = Callable[[Any], Iterator[Any]]
 PLACES = 16  # parts of an axis that are left out in turn, at most
 FEW = (1, 2)  # elements that are kept in the last steps
 FAR = 24  # arrays of at most so many numbers are simplified number by number
+DIGITS = 53  # of the mantissa of a float64
 
 
 def along_axes(problem: Any) -> Iterator[Any]:
@@ -76,15 +77,15 @@ def kept(size: int) -> Iterator[Array]:
 
 def simpler(x: Array) -> Iterator[Array]:
     """Arrays like `x` that are easier to read: all numbers plainer, then one by one."""
-    for other in _plainer(x):
-        if _cost(other) < _cost(x):
-            yield other
+    cost = _costs(x)
+    others = [(other, _costs(other)) for other in _plainer(x)]
+    yield from (other for other, less in others if less.sum() < cost.sum())
     if x.size <= FAR:
         for place in np.ndindex(*x.shape):
-            for number in _plainer(x[place]):
-                if _cost(number) < _cost(x[place]):
+            for other, less in others:
+                if less[place] < cost[place]:
                     changed = x.copy()
-                    changed[place] = number
+                    changed[place] = other[place]
                     yield changed
 
 
@@ -102,16 +103,18 @@ def _plainer(x: Any) -> Iterator[Array]:
         yield np.where(finite, coarse, x)
 
 
-def _cost(x: Any) -> float:
-    """How much there is to read: the bits of all numerators and denominators."""
-    return sum(map(_bits, np.asarray(x, dtype=float).reshape(-1).tolist()))
+def _costs(x: Array) -> Array:
+    """How much there is to read of each number: the bits of its numerator and denominator.
 
-
-def _bits(number: float) -> float:
-    if not np.isfinite(number):
-        return 1.0
-    over, under = number.as_integer_ratio()
-    return over.bit_length() + under.bit_length() - 1 + 0.5 * (number < 0)
+    A number is m 2^e, with m odd: of as many bits as m has, and |e|. A minus sign is half a bit.
+    """
+    wide = np.asarray(x, dtype=float)
+    finite = np.isfinite(wide)
+    fraction, power = np.frexp(np.where(finite, wide, 0))
+    whole = np.ldexp(fraction, DIGITS).astype(np.int64)
+    zeros = np.frexp((whole & -whole).astype(float))[1] - 1
+    bits = DIGITS - zeros + np.abs(power - DIGITS + zeros) + 0.5 * (wide < 0)
+    return np.where(finite, np.where(whole == 0, 0.0, bits), 1.0)
 
 
 RECORDS: tuple[Simplification, ...] = (along_axes, with_defaults, plain_numbers)

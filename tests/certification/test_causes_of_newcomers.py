@@ -72,10 +72,10 @@ def test_a_known_bug_is_named_in_the_format_in_which_it_shows(score: float, dtyp
     def fits(known: Any) -> bool:
         return broken(clause, known, usual) is None
 
-    lines = ATTENTION.looks_like(clause, record, put(score, dtype), fits)
+    lines = ATTENTION.looks_like((clause,), record, put(score, dtype), fits)
     assert [line.partition(" ")[0] for line in lines] == ["skips_the_maximum"]
-    assert ATTENTION.looks_like(clause, record, put(score, dtype), lambda _: False) == ()
-    assert ATTENTION.looks_like(clause, record, usual) == ()
+    assert ATTENTION.looks_like((clause,), record, put(score, dtype), lambda _: False) == ()
+    assert ATTENTION.looks_like((clause,), record, usual) == ()
 
 
 @pytest.fixture(scope="module")

@@ -208,7 +208,7 @@ def test_a_mistake_of_each_kind_is_made_smaller_and_recognised(kind: str) -> Non
         assert isinstance(broken(clause, record, smaller), Violation)
         sizes = [sum(x.size for x in arrays(p).values()) for p in (problem, smaller)]
         assert sizes[1] <= sizes[0]
-        named = known.looks_like(clause, record, smaller)
+        named = known.looks_like((clause,), record, smaller)
         assert any(line.startswith(mistake.name) for line in named) or len(named) == 3
         break
 

@@ -26,6 +26,7 @@ KEYS, QUERIES = Planted(along="keys"), Planted(along="queries")
     catches={
         "adds_ones_up_to_2048",
         "adds_weights_up_to_65504",
+        "adds_weights_within_65504",
         "counts_keys_twice_beyond_65536",
         "drops_the_rest_of_16384_keys",
         "ignores_keys_beyond_50000",

@@ -6,10 +6,11 @@ other conventions, to which the problem is another one, explains nothing.
 
 A mistake is computed in float64 first, as rounding must not hide it. An overflow shows in narrower
 formats alone, so it is computed in the format of the problem as well: as known mistakes compute,
-which add float16 up in float32, and as eager programs do, which round every step to float16.
+which add float16 up in float32, and as eager programs do, which round every step to float16. Where
+the correct program in that arithmetic has the same numbers, this is said, and no mistake is tried.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from typing import Any
 
@@ -35,10 +36,11 @@ LARGE = 255  # a number whose products overflow float16
 
 
 def looks_like(
-    known: Kind, implementation: Implementation, problem: Problem, fits: Fits
+    known: Kind, first: Set[str], implementation: Implementation, problem: Problem, fits: Fits
 ) -> tuple[str, ...]:
     """A line for each known mistake, at most three, that gives the same wrong answer.
 
+    first: the names of mistakes that are tried before the others.
     fits: on how many other problems the record of a mistake does as the implementation.
     """
     got = answers(implementation, problem)
@@ -51,6 +53,9 @@ def looks_like(
     large = magnitudes.out_of_exp(half) or magnitudes.large(LARGE, problem)
     narrow = large and problem.dtype in NUMPY
 
+    def alike(record: Implementation, put: Problem) -> bool:
+        return _alike(_said(record, put), got, off, wanted, share)
+
     @cache
     def means_the_same(*choices: tuple[str, Any]) -> bool:
         with np.errstate(all="ignore"):
@@ -62,12 +67,14 @@ def looks_like(
         if not means_the_same(*as_chosen(record.chosen).items()):
             return 0.0
         every = known.records(mistake.name)
-        if not _alike(_said(record, exact), got, off, wanted, share):
-            every = every if narrow else ()
-            every = tuple(x for x in every if _alike(_said(x, problem), got, off, wanted, share))
+        if not alike(record, exact):
+            every = tuple(x for x in every if narrow and alike(x, problem))
         return max(map(fits, every), default=0.0)
 
-    return told(known.mistakes, explains)
+    rounds = narrow and alike(_rounding_every_step(), problem)
+    if rounds and fits(_rounding_every_step()):
+        return (ARITHMETICS[0].sentence,)
+    return told(known.mistakes, first, explains)
 
 
 def at_once(mistakes: Sequence[Mistake]) -> Implementation | None:
@@ -80,6 +87,14 @@ def arithmetics(mistake: Mistake) -> Sequence[Implementation]:
     """A mistake as it is in other arithmetics: that of the arrays' format, and float64."""
     made = (at_once((mistake, how)) for how in ARITHMETICS)
     return [record for record in made if record is not None]
+
+
+@cache
+def _rounding_every_step() -> Implementation:
+    """The correct program in the arithmetic of eager programs."""
+    made = at_once(ARITHMETICS[:1])
+    assert made is not None
+    return made
 
 
 def answers(implementation: Implementation, problem: Problem) -> Mapping[str, Array]:

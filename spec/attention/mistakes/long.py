@@ -77,6 +77,14 @@ def adds_weights_up_to_65504(s: Array, allowed: Array) -> Array:
     return divided(e, np.minimum(e.sum(axis=-1, keepdims=True), e.dtype.type(LARGEST)))
 
 
+@wrong("weigh", incident="plausible", where="M > 65504")
+def adds_weights_within_65504(s: Array, allowed: Array) -> Array:
+    """Sums the exponentials in the range of float16: infinite beyond 65504, so the output is 0."""
+    e = powers(s, allowed)
+    total = e.sum(axis=-1, keepdims=True)
+    return divided(e, np.where(total > LARGEST, e.dtype.type(np.inf), total))
+
+
 @wrong("weigh", incident="plausible", where="M > 2049")
 def adds_ones_up_to_2048(s: Array, allowed: Array) -> Array:
     """Keeps a sum beyond 2048 as it is: adding one to it changes nothing in float16."""

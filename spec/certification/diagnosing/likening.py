@@ -14,6 +14,7 @@ from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import NUMBERS
 from spec.clause import Clause
 from spec.comparison import Violation
+from spec.laws import CLAUSES
 from spec.trial import broken
 
 ALIKE = 6  # problems of either sort that a known mistake has to answer as the target does
@@ -57,12 +58,16 @@ class Likening:
         alone = replace(self.lead, clauses=(self.clauses[number],))
         return self.evidence.failure(alone, self.rows[place].problem) is not None
 
-    def told(self, problem: Any) -> tuple[str, ...]:
-        """A line for each known bug that explains the failure on a problem, and fits the others."""
+    def told(self, problem: Any, numbers: Sequence[str]) -> tuple[str, ...]:
+        """A line for each known bug that explains the failure on a problem, and fits the others.
+
+        numbers: of all clauses that fail for the cause.
+        """
         if self.line:
             return (self.line,)
-        subject, clause = self.evidence.subjects[problem.dtype], self.lead.clauses[0]
-        return self.kind.looks_like(clause, subject, problem, self.fits)
+        subject = self.evidence.subjects[problem.dtype]
+        clauses = [self.lead.clauses[0], *(CLAUSES[number] for number in numbers)]
+        return self.kind.looks_like(clauses, subject, problem, self.fits)
 
     def fits(self, known: Any) -> float:
         """On how many rows, as a share, the record of a known bug does as the target.

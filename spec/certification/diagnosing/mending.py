@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
+from math import prod
 from typing import Any
 
 from spec.certification.diagnosing.evidence import Evidence
-from spec.certification.diagnosing.experiments import in_format
+from spec.certification.diagnosing.granting import all_could_be_right, granted, is_right
 from spec.certification.diagnosing.leads import Lead
 from spec.certification.diagnosing.separating import Split
 from spec.certification.diagnosing.table import Table
@@ -22,13 +23,12 @@ from spec.certification.target.probed import narrowed
 from spec.certification.target.recognising import declaring
 from spec.kinds import kind_of
 from spec.laws import CLAUSES
-from spec.notation import GRADES, HALF, Grade
+from spec.notation import HALF
 from spec.subject import Subject
-from spec.trial import broken, keeps
+from spec.trial import keeps
+from spec.written import sizes
 
 GRADED = 60  # problems in formats of 16 bits that tell how a target rounds
-WIDE = "float32"  # what is right there and wrong in 16 bits is wrong by its rounding
-SEEN = 24  # wrong problems in a format that are put in the wide one
 MENDED = 12  # problems that a lens has to mend, and others that it has to leave right
 
 
@@ -107,20 +107,22 @@ class Mending:
         another reason. So may all numbers of a target that follows a convention everywhere.
         """
         every = [row.problem for row in table.within(split) if row.how]
-        right = [row.problem for row in table.rows if not row.how]
         halves = [x for x in every if x.dtype in HALF][:GRADED]
-        wrong, right = (x[:: 1 + len(x) // MENDED] for x in (every, right))
+        wrong, right = map(_sample, (every, [row.problem for row in table.rows if not row.how]))
         of_form = not lead.drawn and lead.how not in (*NUMBERS, RAISES)
         seen: list[tuple[str, Mending, Evidence]] = []
+        known = evidence.grades
         for words, mending in self.others() if wrong else ():
             if seen and mending.lenses != self.lenses and mending.choices != self.choices:
                 break  # what one change explains in part is not explained by two
             if (raw := mending.raw()) is None:
                 continue
             subjects = mending.subjects(raw)
-            grades = _granted(evidence, subjects, lead, halves)
+            if not all_could_be_right(evidence.through(raw, subjects, known), lead, right):
+                continue
+            grades = granted(evidence, subjects, lead, halves)
             through = evidence.through(raw, subjects, grades)
-            if all(_is_right(through, lead, problem) for problem in (*wrong, *right)):
+            if all(is_right(through, lead, problem) for problem in (*wrong, *right)):
                 return words, mending, through
             if of_form and _has_form(through, lead, wrong, right):
                 seen.append((words, mending, through))
@@ -182,69 +184,26 @@ def reach(evidence: Evidence, lead: Lead, split: Split, table: Table) -> Split:
     Through the lens they are no longer seen to be wrong. evidence: seen through it.
     """
     beside = [row for row in table.outside(split).rows if row.how]
-    others = {id(row) for row in beside if not _is_right(evidence, lead, row.problem)}
+    others = {id(row) for row in beside if not is_right(evidence, lead, row.problem)}
     if len(others) == len(beside):
         return split
     mended = Table.of([row for row in table.rows if id(row) not in others], table.prices)
     return mended.shorter(mended.shared())
 
 
-def _granted(
-    evidence: Evidence, subjects: Mapping[str, Subject], lead: Lead, halves: Sequence[Any]
-) -> Mapping[str, Grade]:
-    """The grades of rounding, raised where that alone explains what is wrong through a lens.
-
-    None was granted to a format in which all results have another form.
-    """
-    grades = dict(evidence.grades)
-    for problem in halves:
-        known = grades.get(problem.dtype, GRADES[0])
-        if grade := _enough(subjects[problem.dtype], lead, problem, known):
-            grades[problem.dtype] = grade
-    return grades
-
-
-def coarser(evidence: Evidence, lead: Lead) -> Mapping[str, Grade]:
-    """The grades of rounding, raised where that alone explains what is wrong in 16 bits alone.
-
-    Judging has tried them, but a clause that fails for another cause as well fails in all grades.
-    A problem that is right in float32 does not fail for such a cause. Empty if none is raised.
-    """
-    grades = dict(evidence.grades)
-    wrong = [row.problem for row in evidence.draws(lead) if row.how and row.problem.dtype in HALF]
-    for dtype in dict.fromkeys(x.dtype for x in wrong) if WIDE in evidence.subjects else ():
-        of_format = [x for x in wrong if x.dtype == dtype]
-        some = of_format[:: 1 + len(of_format) // SEEN]
-        alone = [x for x in some if _is_right(evidence, lead, in_format(x, WIDE))]
-        known, subject = grades.get(dtype, GRADES[0]), evidence.subjects[dtype]
-        needed = [_enough(subject, lead, x, known) for x in alone]
-        if needed and None not in needed:
-            grades[dtype] = max((x for x in needed if x), key=GRADES.index)
-    return grades if grades != evidence.grades else {}
-
-
-def _enough(subject: Subject, lead: Lead, problem: Any, known: Grade) -> Grade | None:
-    """The strictest grade, from a known one on, in which a problem breaks nothing."""
-    for grade in subject.grades_from(known):
-        put = problem.but(rounding=grade)
-        if not any(x.binds(subject) and broken(x, subject, put) for x in lead.clauses):
-            return grade
-    return None
+def _sample(problems: Sequence[Any]) -> Sequence[Any]:
+    """Some of the problems, the smallest first, as a wrong lens is often seen on one of them."""
+    return sorted(problems[:: 1 + len(problems) // MENDED], key=lambda x: prod(sizes(x).values()))
 
 
 def _has_form(evidence: Evidence, lead: Lead, wrong: Sequence[Any], right: Sequence[Any]) -> bool:
     """Whether nothing wrong fails as it did, but by its numbers at most, and all else is right."""
     rows = [evidence.row(lead, problem) for problem in wrong]
     numbers = all(row is not None and row.how in ("", *NUMBERS) for row in rows)
-    return numbers and all(_is_right(evidence, lead, problem) for problem in right)
+    return numbers and all(is_right(evidence, lead, problem) for problem in right)
 
 
 def _has_more(evidence: Evidence, lead: Lead, wrong: Sequence[Any], right: Sequence[Any]) -> bool:
     """Whether all that is right stays right, and some of what is wrong becomes it."""
-    asked = partial(_is_right, evidence, lead)
+    asked = partial(is_right, evidence, lead)
     return all(map(asked, right)) and any(map(asked, wrong))
-
-
-def _is_right(evidence: Evidence, lead: Lead, problem: Any) -> bool:
-    row = evidence.row(lead, problem)
-    return row is not None and not row.how

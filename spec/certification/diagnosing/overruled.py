@@ -25,8 +25,8 @@ def overruled(kind: Kind, causes: Sequence[Cause], found: Recognised) -> dict[st
     known: dict[str, int] = {}
     for number, cause in enumerate(causes, start=1) if found.choices else ():
         lines = (cause.counterexample and cause.counterexample.looks_like) or ()
-        for line in () if cause.lens else lines:
-            mistake = kind.mistakes[line.split(" ")[0]]
+        bugs = (kind.mistakes.get(line.split(" ")[0]) for line in lines)
+        for mistake in () if cause.lens else filter(None, bugs):
             record = kind.subjects[mistake.name]
             same = recognised(record, record.dtypes[0], {}, unchanged).choices.items()
             more = (same & found.choices.items()) - {mistake.convention}

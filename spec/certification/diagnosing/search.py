@@ -5,15 +5,16 @@ it, this failure is examined (`outside`). When all clauses pass there, that is t
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from spec.certification.diagnosing.evidence import ANOTHER, MADE
 from spec.certification.diagnosing.experiments import LENGTHS
+from spec.certification.diagnosing.granting import coarser, only_rounds
 from spec.certification.diagnosing.leads import GOES, Found, Lead, Row, alike, usual, widened
 from spec.certification.diagnosing.memory import comes_and_goes, unsteady
-from spec.certification.diagnosing.mending import Mending, coarser, reach
+from spec.certification.diagnosing.mending import Mending, reach
 from spec.certification.diagnosing.narrower import narrowed
 from spec.certification.diagnosing.outside import Outside
 from spec.certification.diagnosing.separating import Split
@@ -21,7 +22,7 @@ from spec.certification.diagnosing.table import CLEAR, COVERED, MAINLY, Table, d
 from spec.certification.judging.bounds import Bounds
 from spec.certification.judging.cause import Cause, Heard
 from spec.certification.judging.plan import Item
-from spec.notation import HALF, Array
+from spec.notation import HALF, Array, Grade
 
 RARELY = 0.1  # of what was looked at is wrong, and nothing sets it apart
 AGAIN = 20  # problems, at last, of a clause that holds answers to the definition
@@ -32,8 +33,8 @@ DOWN = 300  # problems at most on the way to a smaller one
 class Search:
     """The causes found so far, and the known results of a target.
 
-    start: the tests, as yet without causes. broken: a problem that breaks each item, outside of
-    causes or not. deadline: of the search. heard: receives the first cause at once.
+    start: the tests, as yet without causes. broken: a problem that breaks each item, within causes
+    or not. heard: receives the first cause.
     """
 
     def __init__(self, start: Outside, seconds: float, mending: Mending, heard: Heard) -> None:
@@ -48,8 +49,7 @@ class Search:
         """Find causes; return whether every item passes outside of them."""
         # What merely should hold may be broken for one of these causes, and else is told alone.
         left = [item for item in failing if self.start.clauses[item[0]].force == "must"]
-        # Where no answer is wrong by itself, it may be seen what is once others are explained.
-        later: list[Item] = []
+        later: list[Item] = []  # where no answer is wrong by itself, until others are explained
         if not (self._explain(left, later) and self._explain(later)):
             return False
         # What is rarely wrong outside is seen in more problems than the few of a clause.
@@ -73,13 +73,15 @@ class Search:
                 self.look_into(lead)
         return True
 
-    def _settle(self, lead: Lead) -> None:
-        """Grant the rounding models that problems other than those of a cause need."""
-        if self.found or lead.drawn or not (grades := coarser(self.evidence, lead)):
-            return
+    def _grant(self, grades: Mapping[str, Grade]) -> bool:
+        """Judge by other rounding models from now on, if there are any."""
+        if not grades:
+            return False
         self.evidence = self.evidence.graded(grades)
         self.start = replace(self.start, first=self.start.first.graded(grades))
         self.broken = {item: x for item, x in self.broken.items() if item[1] not in HALF}
+        self.rows = []
+        return True
 
     def _accounts_for_all(self) -> bool:
         """Whether no problem with a wrong result lies outside of the causes."""
@@ -98,7 +100,8 @@ class Search:
         if changes := unsteady(self.evidence, lead):
             self._give_up(lead, changes)
             return
-        self._settle(lead)
+        if not self.found and not lead.drawn:  # others need not be wrong for this cause
+            self._grant(coarser(self.evidence, lead))
         row = self.evidence.row(lead, lead.problem)
         first = row if row is not None and row.how else self.evidence.said(lead, lead.how)
         problem, down, _ = self.evidence.way_down(
@@ -218,15 +221,18 @@ class Search:
     def _add(self, lead: Lead, split: Split, table: Table, others: Sequence[Found]) -> None:
         """Add a cause to others."""
         split = narrowed(self.evidence, lead, split, table, self._without(others))
-        if (
-            not split.columns
-            and table.share(split) < RARELY
-            and comes_and_goes(self.evidence, lead)
-        ):
+        rare = not split.columns and table.share(split) < RARELY
+        if rare and comes_and_goes(self.evidence, lead):
             self._give_up(lead, GOES)
             return
-        seen, lead = self.evidence, usual(lead, [row for row in table.within(split) if row.how])
-        if lens := self._mended(lead, split, table):
+        rows, lens = [row for row in table.within(split) if row.how], ""
+        seen, lead = self.evidence, usual(lead, rows)
+        grades = {} if lead.drawn else only_rounds(self.evidence, lead, [x.problem for x in rows])
+        if self._grant(grades):
+            return
+        if mended := self.mending.right(self.evidence, lead, split, table):
+            lens, self.mending, self.evidence = mended
+            self.rows = []
             split = reach(self.evidence, lead, split, table)
         wrong = tuple(row.problem for row in table.within(split) if row.how)
         problems = len(wrong), len(table.within(split))
@@ -236,14 +242,6 @@ class Search:
         left = [x for x in others if not x.within(cause)]
         self.found = [*left, Found(cause, lead, wrong, seen=seen)]
         self.bounds = self._without(self.found)
-
-    def _mended(self, lead: Lead, split: Split, table: Table) -> str:
-        """Apply the lens that corrects a failure, if there is one; return its words."""
-        if (found := self.mending.right(self.evidence, lead, split, table)) is None:
-            return ""
-        words, self.mending, self.evidence = found
-        self.rows = []
-        return words
 
     def _without(self, found: Sequence[Found]) -> Bounds:
         """The bounds outside of these causes; those that a lens corrects are not excluded."""

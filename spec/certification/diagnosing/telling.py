@@ -80,7 +80,7 @@ class Telling:
             example = replace(example, apiece=each)
         if not after:  # known bugs get each problem alone, so none is wrong only after another
             known = self._likening(found)
-            example = replace(example, looks_like=known.told(example.problem))
+            example = replace(example, looks_like=known.told(example.problem, cause.clauses))
             cause = replace(cause, parts=known.parts)
         return replace(cause, failure=f"{failure}{after}", counterexample=example)
 

@@ -184,7 +184,7 @@ class Examiner:
         example = self.shown(clause, smaller, message, done)
         if self.patience <= 0:
             return example
-        likely = kind_of(clause.about).looks_like(clause, implementation, smaller)
+        likely = kind_of(clause.about).looks_like((clause,), implementation, smaller)
         return replace(example, looks_like=likely)
 
     def shown(
