@@ -51,7 +51,7 @@ class Mistake:
         right on all others. Empty if these may be any.
     dtypes: the formats in which it shows.
     harmless: it is correct after all, and must be certified.
-    replaced: the name of the replaced step, and the replacement.
+    replaced: the name of the replaced step, and the replacement. correct: the steps before that.
     convention: it is correct if this convention is declared.
     force: "should" if only a `should` clause can reject it; "promise" if it is right up to rounding
         (so harmless), and breaks a promise of bits.
@@ -67,6 +67,7 @@ class Mistake:
     dtypes: tuple[str, ...] = ("float32",)
     harmless: bool = False
     replaced: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
+    correct: Steps = field(default=None, repr=False)
     convention: tuple[str, str] | None = None
     force: Force = "must"
 
@@ -112,8 +113,8 @@ def wrong(
             setattr(target, name, getattr(replacement, name))
         target.__qualname__ = name = replacement.__name__
         sentence = " ".join((replacement.__doc__ or "").partition("\n\n")[0].split())
-        own = {step: replacement}
-        target.mistake = Mistake(name, sentence, target=target, replaced=own, **facts)
+        own = {"replaced": {step: replacement}, "correct": right}
+        target.mistake = Mistake(name, sentence, target=target, **own, **facts)
         return target
 
     return decorate

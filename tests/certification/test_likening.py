@@ -84,3 +84,14 @@ def test_the_error_of_what_is_no_number_is_infinite() -> None:
     with pytest.raises(Violation) as found:
         equal(np.array([1.0, np.nan]), np.zeros(2), within=0.5)
     assert off_by(found.value) == np.inf
+
+
+def test_bugs_of_two_programs_are_not_joined_though_a_step_has_the_same_name() -> None:
+    attention = KINDS["attention"]
+    bugs, joined = attention.mistakes, attention.causes.at_once
+    paged, scale, mask = (
+        bugs[name] for name in ("fills_pages_from_the_end", "scales_by_heads", "inverts_the_mask")
+    )
+    assert joined((scale, mask)) is not None
+    assert joined((scale, paged)) is None
+    assert len(attention.records(scale.name)) > len(attention.records(paged.name)) == 1

@@ -54,9 +54,8 @@ def computing(sentence: str, dtype: str | None) -> Mistake:
     def read(*arrays: Array) -> tuple[Array, ...]:
         return tuple(x.astype(dtype or x.dtype) for x in arrays)
 
-    return Mistake(
-        "computes", sentence, mistake.PLAUSIBLE, None, "forward", replaced={"read": read}
-    )
+    steps = {"replaced": {"read": read}, "correct": RIGHT}
+    return Mistake("computes", sentence, mistake.PLAUSIBLE, None, "forward", **steps)
 
 
 # Mistakes compute float16 in float32, and other dtypes in themselves.
@@ -195,11 +194,11 @@ def at_once(mistakes: Sequence[Mistake]) -> Any:
     """Attention with the steps of several known bugs; None if two of them replace the same step.
 
     The result is also None if one of them spoils anything other than the forward pass or the
-    gradients, or replaces a step that `RIGHT` does not have.
+    gradients, or is one of another program, which may have a step of the same name.
     """
     steps = [step for one in mistakes for step in one.replaced]
     usual = all(one.spoils in ("forward", "gradient") for one in mistakes)
-    usual &= {*steps} <= {*vars(RIGHT)}
+    usual &= all(one.correct is RIGHT for one in mistakes)
     if not usual or len({*steps}) < len(steps):
         return None
     first = {k: x for one in mistakes if one.spoils not in BESIDE for k, x in one.replaced.items()}

@@ -90,16 +90,15 @@ def _enough(subject: Subject, lead: Lead, problem: Any, known: Grade) -> Grade |
 
 
 def all_could_be_right(evidence: Evidence, lead: Lead, problems: Sequence[Any]) -> bool:
-    """Whether each problem is right in some grade of rounding.
+    """Whether each problem is right, or in 16 bits would be in a coarser grade of rounding.
 
     Asked first, as finding the grade of all formats takes many calls, some on long arrays.
     """
-    for problem in problems:
-        known = evidence.grades.get(problem.dtype, GRADES[0])
-        put = evidence.posed(problem)
-        if _enough(evidence.subjects[problem.dtype], lead, put, known) is None:
-            return False
-    return True
+    return all(
+        is_right(evidence, lead, problem)
+        or (problem.dtype in HALF and _needed(evidence, lead, [evidence.posed(problem)]))
+        for problem in problems
+    )
 
 
 def is_right(evidence: Evidence, lead: Lead, problem: Any) -> bool:
