@@ -7,7 +7,7 @@ other conventions, to which the problem is another one, explains nothing.
 A mistake is computed in float64 first, as rounding must not hide it. An overflow shows in narrower
 formats alone, so it is computed in the format of the problem as well: as known mistakes compute,
 which add float16 up in float32, and as eager programs do, which round every step to float16. Where
-the correct program in that arithmetic has the same numbers, this is said, and no mistake is tried.
+the correct program in that arithmetic has the same numbers, this is reported, and no mistake.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set
