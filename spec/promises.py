@@ -13,5 +13,7 @@ PROMISES: Mapping[str, str] = {
     "batch": "a sequence, alone or at any position of any batch",
     "length": "a query, whatever masked keys hold and however many there are",
     "chunk": "a query, whether other queries come in the same call or not",
+    "pages": "a query, wherever the pages of a cache lie that have its keys",
+    "prefix": "a token, whether its prefix was read for it or reused by a fork",
     "order": "a head or packed sequence, whatever the others hold and at any position among them",
 }

@@ -19,6 +19,7 @@ claim, a formula and a check of a few lines.
       scale           and the scale multiplies them
     P permutations    keys are a set, queries are a batch
       batches         and a sequence has the same output in every batch
+      pages           and in any pages of a cache, where that is promised
     M masking         masked keys have no influence
       forbidden       not in a single bit
       room            nor does their number, where that is promised
@@ -66,10 +67,10 @@ from importlib import import_module
 
 IN_ORDER = (
     "agreement gradients single_sizes softmax large_scores log_sum_exp jacobian through_lse "
-    "values large_values keys bases scale permutations batches masking forbidden room idleness "
-    "biases causality gradient_flow decoding pieces windows window_edges first_keys out_of_sight "
-    "caps beyond_caps sinks sinks_beside sinks_trained sinks_apart slopes slopes_beside "
-    "slopes_apart places places_read places_beside segments other_texts segments_apart "
-    "segments_backward heads latents blocks thousands long calls repeated"
+    "values large_values keys bases scale permutations batches pages masking forbidden room "
+    "idleness biases causality gradient_flow decoding pieces windows window_edges first_keys "
+    "out_of_sight caps beyond_caps sinks sinks_beside sinks_trained sinks_apart slopes "
+    "slopes_beside slopes_apart places places_read places_beside segments other_texts "
+    "segments_apart segments_backward heads latents blocks thousands long calls repeated"
 )
 SECTIONS = tuple(import_module(f"{__name__}.clauses.{name}") for name in IN_ORDER.split())

@@ -4,6 +4,7 @@ They are asked other problems than all others, which these are: those that they 
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
@@ -83,8 +84,8 @@ def test_the_program_with_every_step_right_is_right(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "mistake"), MISTAKES, ids=[m.name for _, m in MISTAKES])
-def test_a_mistake_shows(name: str, mistake: Mistake) -> None:
-    with pytest.raises(Violation):
+def test_a_mistake_shows_unless_it_is_harmless(name: str, mistake: Mistake) -> None:
+    with nullcontext() if mistake.harmless else pytest.raises(Violation):
         hold(name, mistake.target)
 
 

@@ -33,7 +33,7 @@ OTHERS = [m for m in MISTAKES.values() if m not in CARRIED]
 HARMFUL = [m for m in OTHERS if not m.harmless and m.force == "must"]
 # Clauses about equal scores, and about slopes at distant positions, have tighter bounds.
 ELSEWHERE = ("merges_halves_by_what_was_rounded", "adds_the_position_of_the_key_first")
-HARMLESS = [m for m in MISTAKES.values() if m.harmless]
+HARMLESS = [m for m in OTHERS if m.harmless]
 
 
 @cache

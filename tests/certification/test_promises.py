@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from spec import CLAUSES, certify
-from spec.attention.mistakes import summing
 from spec.certification.command_line import main
 from spec.certification.isolation.station import required
 from spec.certification.ledger.certificate import Certificate
 from spec.certification.ledger.promised import same_bits
 from spec.certification.ledger.reading import loaded
 from spec.certification.settings import Request
-from spec.mistake import Mistake
+from spec.kinds import KINDS
 from spec.promises import PROMISES
 from tests.judging import unexplained
 
@@ -24,24 +23,34 @@ BREAKING = {
     "measures_in_another_order_every_call": ("run", "T15"),
     "adds_gradients_in_another_order_every_call": ("run", "T14"),
     "splits_keys_by_batch_size": ("batch", "P11"),
+    "splits_gradients_by_batch_size": ("batch", "P13"),
     "chooses_tiles_by_length": ("length", "M31"),
     "has_another_program_for_a_single_query": ("chunk", "C46"),
     "splits_keys_of_the_first_head": ("order", "H10"),
+    "adds_pages_by_their_numbers": ("pages", "P14"),
+    "adds_a_shared_prefix_apart": ("prefix", "C58"),
+    "answers_otherwise_every_third_time": ("run", "L43"),
+}
+BREAKERS = {
+    name: (kind, mistake.target)
+    for kind in KINDS.values()
+    for name, mistake in kind.mistakes.items()
+    if mistake.force == "promise"
 }
 DENSE = "implementations.dense:attend"
 
 
 def judged(name: str, clauses: str, **options: object) -> Certificate:
     few = {"profile": "standard", "dtypes": ("float32",), "clauses": clauses}
-    return unexplained(getattr(summing, name), **few, **options)
+    kind, target = BREAKERS[name]
+    return unexplained(target, kind=kind.about, **few, **options)
 
 
 def test_every_promise_has_clauses_and_every_breaker_one() -> None:
     assert {x.promise for x in CLAUSES.values()} == {"", *PROMISES}
     for x in CLAUSES.values():
         assert (x.force == "promise") == bool(x.promise)
-    wrong = [x.mistake for x in vars(summing).values() if hasattr(x, "mistake")]
-    assert {x.name for x in wrong if isinstance(x, Mistake)} == {*BREAKING}
+    assert {*BREAKERS} == {*BREAKING}
     assert {promise for promise, _ in BREAKING.values()} == {*PROMISES}
 
 
@@ -49,8 +58,9 @@ def test_every_promise_has_clauses_and_every_breaker_one() -> None:
 @pytest.mark.parametrize("name", BREAKING)
 def test_a_right_function_is_refused_only_for_what_it_promised(name: str) -> None:
     promise, clause = BREAKING[name]
-    free = judged(name, f"A1,{clause}")
-    held = judged(name, f"A1,{clause}", promises=(promise,))
+    clauses = f"{BREAKERS[name][0].definition},{clause}"
+    free = judged(name, clauses)
+    held = judged(name, clauses, promises=(promise,))
     assert free.passed
     assert not held.passed
     assert [v.clause for v in held.failures] == [clause]

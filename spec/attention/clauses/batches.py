@@ -18,14 +18,14 @@ from spec.clause import clause
 from spec.comparison import equal, same_bits
 
 UNEVEN = ("normal",)  # entries whose sums are rounded, in any order
-SIZES = (2, 7)  # of batches
+SIZES = ((2, 7), (2, 64))  # of batches, one pair for each problem
 
 
 def in_batches(problem: Problem) -> list[tuple[int, Problem]]:
     """The first sequence at some position of batches of others, and the positions."""
     alone, chance = moves.unshared(moves.of_batch(problem, [0])), problem.chance()
     found = []
-    for size in SIZES:
+    for size in chance.choice(SIZES):
         place, many = chance.below(size), moves.of_batch(alone, [0] * size)
         others = np.arange(size) != place
         q, k, v = (x.copy() for x in (many.q, many.k, many.v))
@@ -62,7 +62,7 @@ def other_batch_elements_leave_no_trace(attention: Implementation, problem: Prob
 def sequence_has_same_bits_in_every_batch(attention: Implementation, problem: Problem) -> None:
     """A sequence has the same output, bit for bit, alone and at any position of any batch.
 
-        o(x in a batch)_b = o(x alone)    for batches of 2 and 7, and any position b
+        o(x in a batch)_b = o(x alone)    for batches of 2, 7 and 64, and any b
 
     A program that splits the keys of a sequence by the size of the batch adds in another order.
     P5 allows rounding errors.
@@ -71,6 +71,30 @@ def sequence_has_same_bits_in_every_batch(attention: Implementation, problem: Pr
 
     for place, batch in in_batches(problem):
         same_bits(attention.forward(batch)[place : place + 1], alone)
+
+
+@clause(
+    "P13",
+    over=Problems(tiled="keys", masks=PLAIN, families=UNEVEN),
+    needs={Capability.BATCHES, Capability.GRADIENTS},
+    catches={"splits_gradients_by_batch_size"},
+    effort=2,
+    promise="batch",
+)
+def sequence_has_same_gradients_in_every_batch(attention: Implementation, problem: Problem) -> None:
+    """A sequence has the same gradients of q, k and v, bit for bit, alone and in any batch.
+
+        dq(x in a batch)_b = dq(x alone)    and likewise dk, dv
+
+    This is P11 for the backward pass, which often splits the keys in another way. A2 to A4 allow
+    rounding errors.
+    """
+    alone = attention.backward(moves.unshared(moves.of_batch(problem, [0])))
+
+    for place, batch in in_batches(problem):
+        found = attention.backward(batch)
+        for x, y in ((found.q, alone.q), (found.k, alone.k), (found.v, alone.v)):
+            same_bits(x[place : place + 1], y)
 
 
 @clause(

@@ -1,6 +1,6 @@
 """Attention over a KV cache in named steps. Each bug of `paged` and `appended` replaces one step.
 
-    behind -> page, place -> length -> page, place -> corner -> attention -> keep
+    behind -> page, place -> length -> order -> page, place -> corner -> attention -> keep
 
 New keys are written after the last key of each sequence, and then all keys are read. A cache lies
 either in pages, which a table lists, or in one row for each sequence. Such a row counts as a page.
@@ -60,6 +60,11 @@ def place(cache: Cache, number: Array) -> Array:
     return number % max(cache.places, 1)
 
 
+def order(cache: Cache, sequence: int, number: Array) -> Array:  # noqa: ARG001
+    """The keys in the order in which they are added up: that of the sequence."""
+    return number
+
+
 def corner(cache: Cache, sequence: int, queries: int) -> int:
     """The position of the first query: the last query is aligned with the last key."""
     return length(cache, sequence) - queries
@@ -87,6 +92,7 @@ class Steps:
     length: Callable[[Cache, int], int] = length
     page: Callable[[Cache, int, Array], Array] = page
     place: Callable[[Cache, Array], Array] = place
+    order: Callable[[Cache, int, Array], Array] = order
     page_of_value: Callable[[Cache, int, Array], Array] | None = None
     page_of_new: Callable[[Cache, int, Array], Array] | None = None
     added: Callable[[Array], Array] = lambda new: new
@@ -123,8 +129,9 @@ def attend(
     o = np.zeros((*q.shape[:3], v_cache.shape[3]), q.dtype)
     for b in range(len(q)):
         keys = min(max(steps.length(cache, b), 0), cache.room)
-        rows = read(k_cache, cache, b, keys, steps), read(v_cache, cache, b, keys, steps, True)
-        p, r = np.arange(q.shape[1]) + steps.corner(cache, b, q.shape[1]), np.arange(keys)
+        r = steps.order(cache, b, np.arange(keys))
+        rows = read(k_cache, cache, b, r, steps), read(v_cache, cache, b, r, steps, True)
+        p = np.arange(q.shape[1]) + steps.corner(cache, b, q.shape[1])
         o[b] = attended(q[b], *rows, p, r, options)
         if keys % max(places, 1) and pages:
             o[b] += steps.beside(v_cache[table[b, keys // places], keys % places :])
@@ -144,11 +151,10 @@ def write(held: Array, new: Array | None, cache: Cache, steps: Steps) -> None:
 
 
 def read(
-    pages: Array, cache: Cache, sequence: int, keys: int, steps: Steps, of_values: bool = False
+    pages: Array, cache: Cache, sequence: int, number: Array, steps: Steps, of_values: bool = False
 ) -> Array:
-    """The keys or the values of a sequence.   (keys, G, D) or (keys, G, E)"""
+    """The keys or the values of a sequence, by their numbers.   (keys, G, D) or (keys, G, E)"""
     find = (steps.page_of_value if of_values else None) or steps.page
-    number = np.arange(keys)
     return pages[find(cache, sequence, number) % max(cache.pages, 1), steps.place(cache, number)]
 
 

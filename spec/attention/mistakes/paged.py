@@ -114,3 +114,9 @@ def hangs_queries_by_the_longest_length(cache: Cache, _: int, queries: int) -> i
 def hangs_queries_at_the_first_key(_: Cache, sequence: int, queries: int) -> int:  # noqa: ARG001
     """Aligns causality top-left: the first query with the first key."""
     return 0
+
+
+@wrong("order", incident="BUG-40", harmless=True, force="promise")
+def adds_pages_by_their_numbers(cache: Cache, sequence: int, number: Array) -> Array:
+    """Adds the pages of a sequence in the order in which they lie, and not in that of the table."""
+    return number[np.argsort(page(cache, sequence, number), kind="stable")]

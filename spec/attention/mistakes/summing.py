@@ -68,6 +68,12 @@ def splits_keys_by_batch_size(a: Array, v: Array, allowed: Array) -> Array:
     return in_parts(a, v, allowed, PART + min(2, len(a)))
 
 
+@wrong("query_gradients", incident="BUG-40", harmless=True, force="promise")
+def splits_gradients_by_batch_size(seen: Pass, ds: Array) -> Array:
+    """Adds the gradients of queries over smaller parts of the keys if the batch is small."""
+    return seen.sigma * in_parts(ds, seen.k, seen.allowed, PART + min(2, len(ds)))
+
+
 @wrong("combine", incident="BUG-40", harmless=True, force="promise")
 def splits_keys_of_the_first_head(a: Array, v: Array, allowed: Array) -> Array:
     """Splits the keys of the first head alone, as the remainder of heads that are split evenly."""

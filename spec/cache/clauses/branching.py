@@ -137,6 +137,30 @@ def shared_prefix_gives_same_outputs_in_every_fork(cache: Cache, problem: Proble
 
 
 @clause(
+    "C58", over=ANY_WINDOW, needs=BRANCHES, catches={"adds_a_shared_prefix_apart"}, promise="prefix"
+)
+def reused_prefix_gives_bits_of_one_read_anew(cache: Cache, problem: Problem) -> None:
+    """A fork of a cached prefix gives the same outputs, bit for bit, as a cache that reads the
+    prefix itself.
+
+        o(x[t:]; fork of cache of x[:t]) = o(x[t:]; cache of x[:t])
+
+    Both caches get the same tokens in the same steps. A program that adds a shared prefix and the
+    tokens of a sequence apart, and merges them, adds in another order. C29 allows rounding errors.
+    """
+    places = problem.place()
+    past, rest = problem.steps(0 * places, places), problem.steps(places, problem.ends)
+    problem = in_steps(problem, past, rest)
+    _, shared = read(cache, cache.begin(problem), problem.text, past)
+    _, own = read(cache, cache.begin(problem), problem.text, past)
+
+    o, _ = read(cache, cache.fork(shared), problem.text, rest, places)
+    p, _ = read(cache, own, problem.text, rest, places)
+
+    same_bits(o, p)
+
+
+@clause(
     "C30",
     over=ANY_WINDOW,
     needs={Capability.PERSISTENT},

@@ -1,9 +1,11 @@
 """Known bugs of the call as the caller sees it, and variants that only look wrong."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from spec.attention.mistakes.summing import PART, in_parts
 from spec.cache.mistakes import steps
 from spec.cache.mistakes.making import Buffered, Extend, wrong
 from spec.cache.mistakes.steps import Kept
@@ -92,3 +94,15 @@ def writes_padding_and_hides_it(kept: Kept, key: Array, value: Array, counts: Ar
     kept.k, kept.v = (steps.grow(x, most) for x in (kept.k, kept.v))
     put(kept.k, key, kept.lengths, every)
     put(kept.v, value, kept.lengths, every)
+
+
+@wrong("call", incident="BUG-40", harmless=True, force="promise")
+def adds_a_shared_prefix_apart(
+    extend: Extend, cache: Buffered, query: Array, key: Array, value: Array, counts: Array | None
+) -> Array:
+    """Adds the values of a forked cache in parts, as a kernel for shared prefixes does."""
+    (owner,) = cache.kept.notes.setdefault("owner", [cache])  # a fork has the notes of the other
+    if owner is not cache:
+        apart = replace(cache.steps, combine=lambda a, v, seen: in_parts(a, v, seen, PART))
+        cache = Buffered(cache.kept, apart, cache.persistent)
+    return extend(cache, query, key, value, counts)
