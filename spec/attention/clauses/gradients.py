@@ -119,6 +119,7 @@ def value_gradient_matches_the_definition(attention: Implementation, problem: Pr
     over=Problems(masks=(*ADDITIVE, "additive idle"), few=True, exact="gradients in 16 bits"),
     needs={Capability.GRADIENTS, Capability.BIAS_GRADIENT},
     catches={"returns_no_bias_gradient", "takes_one_slice_of_the_bias_gradient"},
+    effort=2,
     proof=at_sizes.the_bias_gradient_is_the_derivative,
 )
 def bias_gradient_matches_the_definition(attention: Implementation, problem: Problem) -> None:
