@@ -121,8 +121,8 @@ class Elsewhere:
 
     libraries: the array libraries that it may be written for, the likeliest first. bound: the
     parameters that a partial function has a value for, by name. traits: of a class: "called" if its
-    objects can be, "autograd" if it is a function of autograd. target: as a person named it; ""
-    for what was got from there.
+    objects can be, "autograd" if it is a function of autograd. bases: the classes that a class
+    inherits from, as `module:name`. target: as a person named it; "" for what was got from there.
     """
 
     target: str = ""
@@ -130,6 +130,7 @@ class Elsewhere:
     libraries: tuple[str, ...] = ()
     bound: tuple[str, ...] = ()
     traits: tuple[str, ...] = ()
+    bases: tuple[str, ...] = ()
 
     def library(self, name: str, device: str) -> Library:
         """The array library `name` on `device`, where the target is. Raises Unsuitable."""

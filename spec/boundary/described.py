@@ -13,7 +13,7 @@ EMPTY = inspect.Parameter.empty
 # All that a description has (`runner.find`).
 TOLD = {
     *("name", "qualname", "module", "kind", "type", "line"),
-    *("parameters", "bound", "libraries", "traits", "threads", "formats"),
+    *("parameters", "bound", "libraries", "traits", "bases", "threads", "formats"),
 }
 
 

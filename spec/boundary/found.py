@@ -21,7 +21,8 @@ def of_class(home: Home, number: int, told: Mapping[str, Any]) -> FarClass:
     """A class of a runner as one here."""
     own: dict[str, Any] = {"__module__": text(told["module"]), "__doc__": text(told["line"])}
     own |= {"_home": home, "_number": number, "libraries": libraries(told), "bound": ()}
-    own["traits"] = tuple(text(x) for x in several(told["traits"], 0))
+    for name in ("traits", "bases"):
+        own[name] = tuple(text(x) for x in several(told[name], 0))
     if not isinstance(told["parameters"], str):
         own["__signature__"] = signature(told["parameters"])
     return FarClass(named(told["name"]), (), own)

@@ -25,6 +25,7 @@ SPEC = Path(__file__).resolve().parents[1]
 OWN = {SPEC, SPEC.parent, SPEC.parent / "attention_spec"}
 PLAIN = (type(None), bool, int, float)
 FEW = 16  # of what a default holds
+BASES = 8  # classes that a class inherits from, which are named
 
 
 class Hidden(MetaPathFinder):
@@ -90,6 +91,7 @@ def described(one: Any) -> dict[str, Any]:
         "parameters": listed(one) if callable(one) else "it is no function",
         "bound": bound(one),
         "traits": traits(one),
+        "bases": bases(one),
         "threads": len(os.listdir("/proc/self/task")) if sys.platform == "linux" else 0,
         "line": ((getattr(one, "__doc__", None) or "").splitlines() or [""])[0][:LINE],
         "libraries": inferred(one) if callable(one) else (),
@@ -98,13 +100,20 @@ def described(one: Any) -> dict[str, Any]:
 
 
 def names_of(target: Any) -> dict[str, Any]:
-    """The names of the module that a class, a function or an object stands in, its own included."""
+    """The names of the module that a class, a function or an object stands in, its own included.
+
+    Of a class also those of the modules of its bases, whose own names stand for the class: what
+    builds a class builds one that inherits from it.
+    """
     target = target if hasattr(target, "__qualname__") else type(target)
     inner = [x for x in vars(target).values() if inspect.isfunction(x)]
     function = next((x for x in (target, *inner) if inspect.isfunction(x)), None)
-    module = sys.modules.get(target.__module__)
-    found = function.__globals__ if function else vars(module) if module else {}
-    return {**found, target.__name__: target}
+    every = [x for x in getattr(target, "__mro__", [target]) if x is not object]
+    found: dict[str, Any] = {}
+    for one in reversed(every):
+        found |= vars(sys.modules[one.__module__]) if one.__module__ in sys.modules else {}
+    found |= function.__globals__ if function else {}
+    return found | {one.__name__: target for one in every}
 
 
 def traits(one: Any) -> list[str]:
@@ -115,6 +124,12 @@ def traits(one: Any) -> list[str]:
     called = any("forward" in vars(x) or "__call__" in vars(x) for x in bases)
     autograd = any(x.__name__ == "Function" and "autograd" in x.__module__ for x in bases)
     return ["called"] * called + ["autograd"] * autograd
+
+
+def bases(one: Any) -> list[str]:
+    """The classes that a class inherits from, the nearest first, as `module:name`."""
+    every = one.__mro__[1 : 1 + BASES] if isinstance(one, type) else ()
+    return [f"{x.__module__}:{x.__qualname__}"[:LINE] for x in every]
 
 
 def listed(one: Any) -> list[dict[str, Any]] | str:

@@ -26,7 +26,7 @@ QUERY = {"name": "query", "kind": "POSITIONAL_OR_KEYWORD", "default": None}
 TOLD = {
     **{"name": "attend", "qualname": "attend", "module": "mine", "kind": "callable", "line": ""},
     **{"type": "builtins.function", "parameters": [QUERY], "bound": [], "libraries": ["numpy"]},
-    **{"traits": [], "threads": 1, "formats": []},
+    **{"traits": [], "bases": [], "threads": 1, "formats": []},
 }
 TEXTS = st.sampled_from(["", "x", "a", "o", "f", "t", "l", "d", "inf", "numpy", "\ud800", "\x1b["])
 NUMBERS = st.sampled_from([0, -1, 1, ROOM, 2**70, -(2**70), 1.5, float("nan"), 1e308])

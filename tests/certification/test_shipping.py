@@ -4,6 +4,7 @@ The libraries are stand-ins with their names: an error is printed before anythin
 """
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,24 @@ def test_a_layer_like_one_that_is_described_is_certified_with_the_description_of
     (tmp_path / "layer.toml").write_text(lines)
     nan = ("--convention", "fully-masked=nan", "--convention", "fully-masked-bias=nan")
     done = run(*words, *nan, "--description", "layer.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.torch
+def test_a_class_that_inherits_from_a_described_one_is_certified_with_the_command_of_the_error(
+    tmp_path: Path,
+) -> None:
+    stand_in(tmp_path, f"{BERT}:BertSelfAttention", LIKE_BERT.replace("Electra", "Bert"))
+    text = f"from {BERT} import BertSelfAttention\nclass Mine(BertSelfAttention):\n    pass\n"
+    (tmp_path / "mine.py").write_text(text)
+    done = run("certify", "mine.py:Mine", cwd=tmp_path)
+    known, command = "transformers/bert", "python -m spec certify"
+    said = "Mine inherits from BertSelfAttention, which this package describes"
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {said}: `{command} mine.py:Mine --description {known} ")
+    words = shlex.split(done.stderr.partition("`")[2].partition("`")[0])[3:]
+    few = ("--profile", "quick", "--dtype", "float32", "--clause", "L1")
+    done = run(*words, *few, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

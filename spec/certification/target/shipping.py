@@ -11,10 +11,11 @@ from typing import Any
 
 from spec.abilities import Described
 from spec.backends import Unsuitable
-from spec.backends.library import INDENT, description_file
+from spec.backends.library import INDENT, Elsewhere, description_file
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, NAME
 from spec.certification.target.recorded import Recorded, adapters, recorded
+from spec.runner.find import bases
 
 ADAPTED = "an adapter of this package tests"
 
@@ -42,7 +43,7 @@ def advised(complaint: str, found: Any, origin: str, request: Request, suited: b
     if request.description:
         other = _misused(request.description, found, origin)
         return "; ".join(filter(None, (complaint, other, adapts(origin))))
-    told = _shipped(origin, home) or _adapted(origin) or _adapted(home)
+    told = _shipped(origin, home) or _adapted(origin) or _adapted(home) or _inherited(found, origin)
     if not told and suited and INDENT not in complaint:  # no lines are proposed
         told = _alike(home)
         if not told and "--description" not in complaint:
@@ -56,10 +57,27 @@ def advised(complaint: str, found: Any, origin: str, request: Request, suited: b
 
 def _shipped(*targets: str) -> str:
     """The description of this package for a target, and the command; "" if there is none."""
-    rows = [x for x in recorded() if x.description and x.place in targets]
-    same = [x for x in rows if x.description == rows[0].description]
-    name = targets[-1].partition(":")[2]
+    name, same = targets[-1].partition(":")[2], _of(*targets)
     return f"{name} is described in this package: {_command(same)}" if same else ""
+
+
+def _inherited(found: Any, origin: str) -> str:
+    """The description of a class that a class inherits from, and the command; "" if none is."""
+    every = found.bases if isinstance(found, Elsewhere) else bases(found)
+    rows = next((same for x in every if (same := _of(x))), [])
+    if not rows or not origin:
+        return ""
+    name, base = origin.rpartition(":")[2], rows[0].place
+    command = _command(rows).replace(base, origin, 1)
+    return (
+        f"{name} inherits from {base.rpartition(':')[2]}, which this package describes: {command}"
+    )
+
+
+def _of(*targets: str) -> list[Recorded]:
+    """What was recorded of a target with a description of this package, the first that it has."""
+    rows = [x for x in recorded() if x.description and x.place in targets]
+    return [x for x in rows if x.description == rows[0].description]
 
 
 def _alike(home: str) -> str:

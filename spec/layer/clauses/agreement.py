@@ -36,6 +36,7 @@ ASKING = LayerProblems(asks=("nothing", "mean", "heads"))  # each a code path wi
         "scales_by_the_whole_width",
         "leaves_the_scores_of_a_layer_unscaled",
         "divides_by_the_head_size",
+        "scales_by_the_number_of_heads",
         "takes_the_softmax_over_queries",
         "takes_the_softmax_over_heads",
         "exponentiates_the_scores_as_they_are",

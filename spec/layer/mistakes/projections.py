@@ -122,6 +122,12 @@ def divides_by_the_head_size(sizes: Sizes) -> float:
     return 1 / sizes.D
 
 
+@wrong("scale", incident="BUG-14", where="D != H and M > 1")
+def scales_by_the_number_of_heads(sizes: Sizes) -> float:
+    """Divides the scores by the square root of the number of heads instead of the head size D."""
+    return float(1 / np.sqrt(sizes.H))
+
+
 @wrong("finish", incident="BUG-25", where="biases and H > 1")
 def adds_the_output_bias_for_every_head(context: Array, W: Array, b: Array | None, H: int) -> Array:
     """Adds the output bias once for each head, so H times."""
