@@ -102,8 +102,8 @@ def described(one: Any) -> dict[str, Any]:
 def names_of(target: Any) -> dict[str, Any]:
     """The names of the module that a class, a function or an object stands in, its own included.
 
-    Of a class also those of the modules of its bases, whose own names stand for the class: what
-    builds a class builds one that inherits from it.
+    Of a class, also those of the modules of its bases. The name of a base stands for the class, so
+    that an expression which builds the base builds the class.
     """
     target = target if hasattr(target, "__qualname__") else type(target)
     inner = [x for x in vars(target).values() if inspect.isfunction(x)]
