@@ -56,14 +56,16 @@ def only_rounds(evidence: Evidence, lead: Lead, wrong: Sequence[Any]) -> Mapping
 
     Only where 16 bits are judged and float32 is not, which would show it (`coarser`).
     """
-    formats = {x.dtype for x in wrong}
-    if WIDE in evidence.subjects or not formats <= {*HALF}:
+    formats = dict.fromkeys(x.dtype for x in wrong)
+    if WIDE in evidence.subjects or not {*formats} <= {*HALF}:
         return {}
-    needed = {
-        x: _needed(evidence, lead, _some([p for p in wrong if p.dtype == x])) for x in formats
-    }
-    raised = {dtype: grade for dtype, grade in needed.items() if grade}
-    return {**evidence.grades, **raised} if raised and len(raised) == len(formats) else {}
+    grades = dict(evidence.grades)
+    for dtype in formats:
+        needed = _needed(evidence, lead, _some([x for x in wrong if x.dtype == dtype]))
+        if needed in (None, evidence.grades.get(dtype, GRADES[0])):
+            return {}
+        grades[dtype] = needed
+    return grades
 
 
 def _some(problems: Sequence[Any]) -> Sequence[Any]:

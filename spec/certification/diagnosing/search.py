@@ -100,7 +100,7 @@ class Search:
         if changes := unsteady(self.evidence, lead):
             self._give_up(lead, changes)
             return
-        if not self.found and not lead.drawn:  # others need not be wrong for this cause
+        if not self.found and not lead.drawn:
             self._grant(coarser(self.evidence, lead))
         row = self.evidence.row(lead, lead.problem)
         first = row if row is not None and row.how else self.evidence.said(lead, lead.how)
