@@ -4,8 +4,8 @@ With a target, only a test for each clause and dtype that applies to it is colle
 K2-key_gradients_sum_to_zero-float32. Options of `attention-spec certify` may follow; the plugin
 takes them out of those of pytest, so that other plugins and conftests do not see them.
 
-After a session in which clauses failed, be it with a target or by `parametrize_with_clauses`, their
-causes are printed once, in place of all failures one by one, and stand in the file of `--junitxml`.
+After a session, the causes of clauses that failed, also by `parametrize_with_clauses`, are printed
+once, in place of all failures one by one, and stand in the file of `--junitxml`.
 Without such tests the plugin does nothing and imports nothing.
 """
 
@@ -22,6 +22,7 @@ REQUEST = pytest.StashKey[tuple[str, Any]]()  # the target as a person names it,
 FAILED = pytest.StashKey[dict[str, Any]]()  # the clauses that failed as tests in this process
 EXPLAINED = pytest.StashKey[tuple[str, dict[str, str]]]()  # why they did
 SHARED = pytest.StashKey[str]()  # a folder in which workers of pytest-xdist say what failed
+OPTION = "--implementation"
 MARK = "attention-spec"  # the property of a failing clause, with its name
 UNTESTED = pytest.StashKey[list[str]]()  # a line for each target
 TOLD = f"{MARK} failure"  # the property with its counterexample
@@ -31,18 +32,18 @@ APART = pytest.StashKey[bool]()  # this is the process in which tests are run
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The only option that is always there."""
-    group = parser.getgroup("attention-spec", "hold an implementation to the specification")
-    named = "module:name, path/to/file.py:name, or a name of [tool.attention-spec.targets]"
-    more = "options of `attention-spec certify`, as --profile or --clause, may go with it"
-    group.addoption("--implementation", metavar="TARGET", help=f"{named}; {more}")
+    group = parser.getgroup(MARK, "hold an implementation to the specification")
+    told = "module:name, path/to/file.py:name, or a name of [tool.attention-spec.targets]; options"
+    group.addoption(OPTION, metavar="TARGET", help=f"{told} of `attention-spec certify` may follow")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> None:
     """Read the options for certification, and leave the others to pytest."""
-    target = early_config.known_args_namespace.implementation
-    if target is None:
+    if (target := early_config.known_args_namespace.implementation) is None:
         return
+    if [x.partition("=")[0] for x in early_config.invocation_params.args].count(OPTION) > 1:
+        raise pytest.UsageError(f"{OPTION} is given twice: test one target at a time")
     from attention_spec.backends import Unsuitable
     from attention_spec.certification.as_tests import taken
 
@@ -55,7 +56,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Run the clauses in a copy of this process, if it is no worker: a target may end it."""
-    named = config.getoption("--implementation") is not None
+    named = config.getoption(OPTION) is not None
     if not named or APART in config.stash or hasattr(config, "workerinput"):
         return None
     from attention_spec.certification.ending import exit_code
@@ -68,7 +69,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 def pytest_collection(session: pytest.Session) -> bool | None:
     """Collect the clauses, and nothing else; None where there is no target."""
     config = session.config
-    if config.getoption("--implementation") is None:
+    if config.getoption(OPTION) is None:
         return None
     if REQUEST not in config.stash:  # nothing was read: a conftest is too late
         raise pytest.UsageError("load it by `-p pytest_attention_spec`, or install it")
@@ -86,9 +87,10 @@ def pytest_collection(session: pytest.Session) -> bool | None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, Any, Any]:
-    """Note which clauses fail as tests, however these were made."""
+    """Note which clauses fail as tests, however these were made, unless nothing was tested."""
     report, run = (yield), _run_of(item)
-    if run is not None and report.when == "call" and report.failed:
+    untested = call.excinfo and call.excinfo.errisinstance(pytest.fail.Exception)
+    if run is not None and report.when == "call" and report.failed and not untested:
         item.config.stash.setdefault(FAILED, {})[item.nodeid] = run
         told = (MARK, item.nodeid), (TOLD, str(call.excinfo and call.excinfo.value))
         item.user_properties.extend(told)  # of all reports to come, and of this
@@ -100,8 +102,8 @@ def pytest_runtest_makereport(
 def pytest_report_teststatus(report: Any, config: pytest.Config) -> tuple[str, str, str] | None:
     """Count a failing clause apart from other failures; -v prints each in full, as pytest does."""
     names = [name for name, _ in getattr(report, "user_properties", ())]
-    counts = MARK in names and report.when == "call" and config.get_verbosity() <= 0
-    return (MANY, "F", "FAILED") if counts else None
+    counts = MARK in names and report.when == "call"
+    return (MANY, "F", "FAILED") if counts and config.get_verbosity() <= 0 else None
 
 
 @pytest.hookimpl(trylast=True)
@@ -114,13 +116,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     failed = _of_all_workers(session, failed) if is_worker else failed
     if failed:
         module = sys.modules[type(next(iter(failed.values()))).__module__]
-        in_python = config.getoption("--implementation") is None
+        in_python = config.getoption(OPTION) is None
         config.stash[EXPLAINED] = module.explained(failed, in_python)
     if is_worker:
-        told = {MARK: config.stash.get(EXPLAINED, None), TOLD: config.stash[UNTESTED]}
-        config.workeroutput.update(told)  # type: ignore[attr-defined]
-    path = config.getoption("xmlpath", None)
-    if EXPLAINED in config.stash and path and not is_worker:
+        output: dict[str, Any] = config.workeroutput  # type: ignore[attr-defined]
+        output |= {MARK: config.stash.get(EXPLAINED, None), TOLD: config.stash[UNTESTED]}
+    if EXPLAINED in config.stash and (path := config.getoption("xmlpath", None)) and not is_worker:
         from attention_spec.certification.ledger.junit import retold
 
         retold(path, config.stash[EXPLAINED][1], MARK, TOLD)
@@ -209,8 +210,7 @@ class Clauses(pytest.Collector):
         except Unsuitable as reason:
             raise self.CollectError(str(reason)) from None
         place = defined(self.request.target) or (self.config.rootpath, 1)
-        for run in found:
-            yield Clause.from_parent(self, name=run.id, run=run, place=place)
+        yield from (Clause.from_parent(self, name=run.id, run=run, place=place) for run in found)
 
 
 class Clause(pytest.Item):

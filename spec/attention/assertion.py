@@ -15,6 +15,7 @@ from spec.attention.refusals import refuse_arrays
 from spec.backends import library
 from spec.backends.unknown import hint
 from spec.comparison import Violation, equal, near
+from spec.formats import FORMATS
 from spec.notation import HALF, Array, Grade
 
 # Conventions that the output of a single call shows.
@@ -33,6 +34,7 @@ ANSWERED = (
 )
 
 ROWS = ("fully-masked", "fully-masked-bias")  # of queries that may attend to no key
+NARROWER = "if that is meant, pass q, k and v in the dtype of out, which decides about bounds"
 OF_INTEGERS = (
     "a mask of integers is ambiguous: pass booleans, where True lets a query attend to a key, or "
     "floating-point numbers, which are added to the scores"
@@ -53,45 +55,43 @@ def assert_attention(
     """Raise AssertionError, with the worst position, unless `out` is the attention of q, k and v.
 
     Arrays of NumPy, torch or JAX, all (batch, heads, length, width). The dtype of `out` decides
-    what rounding is allowed; in 16 bits that is the eager rounding model, unless `rounded` says
-    another one. options: those of `spec.attention.options`, under any of the names that functions
-    have for them (attn_mask or mask, is_causal, ...). conventions: choices by name, as {"causal":
-    "bottom-right"}; those of `ANSWERED`. key_padding_mask: booleans (B, M), True for padding, as in
-    PyTorch; alone, or in addition to a mask. If another convention, causality or scale, or the
-    opposite padding, would make `out` correct, the error begins with it.
+    what rounding is allowed, and has no fewer bits than that of q; in 16 bits that is the eager
+    rounding model, unless `rounded` says another one. options: those of `spec.attention.options`,
+    under any of the names that functions have for them (attn_mask or mask, is_causal, ...).
+    conventions: choices by name, as {"causal": "bottom-right"}; those of `ANSWERED`.
+    key_padding_mask: booleans (B, M), True for padding, as in PyTorch; alone, or in addition to a
+    mask. If another convention, causality or scale, or the opposite padding, would make `out`
+    correct, the error begins with it.
     Raises TypeError: an unknown or repeated option, an argument that is not an array, causality
     that is not True or False. Raises ValueError: an option or a convention that has no such value,
     or shapes that do not fit together.
     """
     __tracebackhide__ = True
     dtype, got = _numbers(out)
-    queries, keys, values = (_numbers(x)[1] for x in (q, k, v))
+    (given, queries), (_, keys), (_, values) = map(_numbers, (q, k, v))
+    if FORMATS[dtype].u > FORMATS[given].u:
+        raise AssertionError(f"out is {dtype}, and q is {given}: {NARROWER}")
     asked: dict[str, Any] = {
         p.name: _numbers(x, p.whole)[1] if p.axes else x for p, x in _said(options)
     }
     _checked(asked, options)
     refuse_arrays(queries, keys, values, asked.get("mask"))
-    dout = np.zeros((*queries.shape[:3], values.shape[3]))
     usual: Grade = "eager" if dtype in HALF else "strict"
-    problem = Problem(
-        queries, keys, values, dout=dout, dtype=dtype, rounding=rounded or usual, **asked
-    )
-    chosen = conventions or {}
-    _known(chosen)
-    problem = problem.but(**as_chosen(chosen))
+    asked |= {"dout": np.zeros((*queries.shape[:3], values.shape[3]))}
+    asked |= {"dtype": dtype, "rounding": rounded or usual}
+    _known(chosen := conventions or {})
+    problem = Problem(queries, keys, values, **asked).but(**as_chosen(chosen))
     padding = None if key_padding_mask is None else _padding(key_padding_mask, problem)
     padded = problem if padding is None else _padded(problem, padding)
     try:
         _holds(got, padded, chosen)
     except Violation as violation:
-        right = [*_right_with(got, padded, chosen)]
+        right, wider = _right_with(got, padded, chosen)
         if padding is not None and _right(got, _padded(problem, ~padding), chosen):
             right.append("key_padding_mask=~key_padding_mask")
-        advice = f"correct with {', or with '.join(right)}; otherwise " if right else ""
-        wrong = f"{advice}{_counted(violation)}"
-    else:
-        return
-    raise AssertionError(wrong)  # pytest's line of a test shows its class, and 30 letters of it
+        words, how = ", or with ".join(right or wider), "" if right else " only if computed"
+        advice = f"correct{how} with {words}; otherwise " if words else ""
+        raise AssertionError(f"{advice}{_counted(violation)}") from None
 
 
 def _padding(x: Any, problem: Problem) -> Array:
@@ -107,9 +107,8 @@ def _padding(x: Any, problem: Problem) -> Array:
 
 def _padded(problem: Problem, padding: Array) -> Problem:
     """The problem with keys that are padding masked as well."""
-    mask, seen = problem.mask, ~padding[:, None, None, :]
-    if mask is None:
-        return problem.but(mask=seen)
+    seen = ~padding[:, None, None, :]
+    mask = seen if problem.mask is None else problem.mask
     return problem.but(mask=mask & seen if mask.dtype == bool else np.where(seen, mask, -np.inf))
 
 
@@ -131,10 +130,13 @@ def _holds(got: Array, problem: Problem, chosen: Mapping[str, str]) -> None:
     equal(found, rounding.reference(problem).o, within=rounding.of_output(problem))
 
 
-def _right_with(got: Array, problem: Problem, chosen: Mapping[str, str]) -> Iterator[str]:
+def _right_with(
+    got: Array, problem: Problem, chosen: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
     """Each single change that would make the output correct, as an argument; else pairs.
 
-    Of two changes, one is about the rows of fully masked queries.
+    Of two changes, one is about the rows of fully masked queries. Then the conventions that leave
+    the right output as it is, and allow such errors.
     """
     single = [*_others(ANSWERED, chosen)]
     pairs = ({**x, **y} for x in single for y in _others(ROWS[:1], chosen) if not {*x} & {*y})
@@ -142,9 +144,19 @@ def _right_with(got: Array, problem: Problem, chosen: Mapping[str, str]) -> Iter
         f"is_causal={not problem.causal}": {"causal": not problem.causal},
         "scale=1.0": {"scale": 1.0},
     }
-    found = [_as_written(x) for x in single if _right(got, problem, {**chosen, **x})]
+    right = [x for x in single if _right(got, problem, {**chosen, **x})]
+    wider = [x for x in right if not {*x} & {*ROWS} and _is_as_right(problem, {**chosen, **x})]
+    found = [_as_written(x) for x in right if x not in wider]
     found += [w for w, x in options.items() if _right(got, problem.but(**x), chosen)]
-    yield from found or [_as_written(x) for x in pairs if _right(got, problem, {**chosen, **x})]
+    if not found and not wider:
+        found = [_as_written(x) for x in pairs if _right(got, problem, {**chosen, **x})]
+    return found, [*map(_as_written, wider)]
+
+
+def _is_as_right(problem: Problem, chosen: Mapping[str, str]) -> bool:
+    """Whether the right output is the same under conventions: they decide about bounds alone."""
+    own, usual = (rounding.reference(x).o for x in (problem.but(**as_chosen(chosen)), problem))
+    return np.array_equal(own, usual, equal_nan=True)
 
 
 def _others(names: Iterable[str], chosen: Mapping[str, str]) -> Iterator[dict[str, str]]:

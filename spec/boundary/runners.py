@@ -6,6 +6,7 @@ handle of the judge, but for those that `KEPT` and `BEGIN` name.
 
 from __future__ import annotations
 
+import ast
 import atexit
 import fcntl
 import json
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from spec.boundary.connection import USUAL, Connection, Ending
+from spec.boundary.importing import body_of
 from spec.boundary.messages import Interfered
 from spec.runner import spaces
 from spec.runner.confine import confined
@@ -27,9 +29,28 @@ from spec.runner.memory import SIZE, mapped
 START = Path(__file__).resolve().parents[1] / "runner" / "start.py"
 # Of the environment: where libraries are found, and how they use processors and devices.
 KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME", "TMPDIR", "VIRTUAL_ENV")
-BEGIN = ("OMP_", "MKL_", "OPENBLAS_", "CUDA_", "NVIDIA_", "TORCH", "TRITON_", "JAX_", "XLA_")
+THREADS = ("OMP_", "MKL_", "OPENBLAS_", "KMP_", "GOMP_", "DNNL_", "ONEDNN_")
+DEVICES = ("CUDA_", "CUBLAS_", "CUDNN_", "NVIDIA_", "HIP_", "ROCM_", "TRITON_", "XLA_", "JAX_")
+BEGIN = (*THREADS, *DEVICES, "TORCH", "PYTORCH_", "ATEN_", "FLASH_ATTENTION_")
 BARE = "ATTENTION_SPEC_BARE"  # for tests: as where there is no Landlock, and no namespaces
 SEALED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+
+
+def kept(name: str) -> bool:
+    """Whether runners have a variable of the environment."""
+    return name in KEPT or name.startswith(BEGIN)
+
+
+def withheld(target: str, folder: str) -> str:
+    """A line about the variables that the file of a target names and its runner lacks, or ""."""
+    every = (x for one in body_of(target, folder) for x in ast.walk(one))
+    words = {x.value for x in every if isinstance(x, ast.Constant) and isinstance(x.value, str)}
+    names = [x for x in sorted(words & os.environ.keys()) if not kept(x)]
+    if not names:
+        return ""
+    many = "variables" if len(names) > 1 else "variable"
+    said = f"its process does not have the environment {many} {', '.join(names)}"
+    return f"{said}, which its file names: with --isolation fork it does"
 
 
 def isolated() -> str:
@@ -47,14 +68,14 @@ class Zygote:
     def __init__(self, libraries: Sequence[str], folder: str, ending: Ending = USUAL) -> None:
         self.ending = ending
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        kept = {x: y for x, y in os.environ.items() if x in KEPT or x.startswith(BEGIN)}
+        own = {name: x for name, x in os.environ.items() if kept(name)}
         self.owner = os.getpid()
         self.bare, self.lightly = BARE in os.environ, False
         self.isolation = isolated()
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-u", "-"],  # as whose argument a target sees nothing
             stdin=subprocess.PIPE,
-            env=kept,
+            env=own,
             pass_fds=(theirs.fileno(),),
             cwd=folder,
         )

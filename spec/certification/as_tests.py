@@ -77,22 +77,25 @@ class Run:
     def __call__(self, shortened: Callable[[str], str] = _first) -> None:
         """Run the clause as a test; failures that are declared or only recommended are expected.
 
-        It is skipped if the target raises an exception on all of its problems.
-        shortened: makes the line that pytest shows for such a failure from its full text. Raises
-        AssertionError if a required clause fails.
+        It is skipped if the target raises an exception on all of its problems, or there are none.
+        Then the test of the definition fails. shortened: makes the line that pytest shows for such
+        a failure from its full text. Raises AssertionError if a required clause fails.
         """
         __tracebackhide__ = True
+        import pytest
+
         verdict = self.verdict()
         if (told := _told(verdict)) is not None:
             if self.known or self.force != "must":
-                import pytest
-
                 pytest.xfail(self.known or f"{EXPECTED[self.force]}: {shortened(told)}")
             raise AssertionError(told)
         if verdict.outcome == "refused":  # on all of its problems: nothing was compared
-            import pytest
-
             pytest.skip(f"{SKIPPED['refused']}{_first(all_printable(verdict).message)}")
+        if verdict.outcome == "not offered":
+            said = f"not tested: no {_first(all_printable(verdict).message)}"
+            if self.number == kind_of(self.examiner.raw.about).definition:
+                pytest.fail(f"{said}, so nothing is known of the target", pytrace=False)
+            pytest.skip(said)
 
     def failure(self) -> str | None:
         """The failure of the clause, first in a line, then in full; None if there is none."""
@@ -137,7 +140,7 @@ def runs(target: Target, **options: Any) -> tuple[Run, ...]:
     try:
         place = Place.of(target, request)
         with place.judging():
-            examiner = Examiner.of(place.target, request, selected_only=True)
+            examiner = Examiner.of(place.target, request)
             examiner.plan()
             survey = examiner.survey()
     except Broken as reason:

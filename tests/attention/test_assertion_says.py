@@ -131,3 +131,22 @@ def test_a_key_padding_mask_of_torch_is_taken_and_others_are_not() -> None:
         assert_attention(out, q, k, k, key_padding_mask=padding.double())
     with pytest.raises(ValueError, match=r"is \(B, M\), here \(2, 7\), not \(7,\)"):
         assert_attention(out, q, k, k, key_padding_mask=padding[0])
+
+
+def test_a_convention_that_only_widens_the_bound_makes_nothing_correct() -> None:
+    q = np.random.default_rng(0).normal(size=(1, 2, 6, 4)).astype(np.float32)
+    s = q.astype(float) @ q.swapaxes(-1, -2) / 2
+    e = np.exp(s - s.max(-1, keepdims=True))
+    out = (e / e.sum(-1, keepdims=True) @ q).astype(np.float32)
+    assert_attention(out, q, q, q)
+    with pytest.raises(AssertionError) as caught:
+        assert_attention(out + np.float32(1e-5), q, q, q)
+    assert not str(caught.value).startswith("correct with ")
+    assert "; otherwise 48 of 48 elements are wrong" in str(caught.value)
+
+
+def test_an_output_has_no_fewer_bits_than_the_queries() -> None:
+    q = np.ones((1, 1, 2, 2), np.float32)
+    assert_attention(q.astype(np.float64), q, q, q)
+    with pytest.raises(AssertionError, match=r"^out is float16, and q is float32: if that is mea"):
+        assert_attention(q.astype(np.float16), q, q, q)

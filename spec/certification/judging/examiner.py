@@ -73,15 +73,14 @@ class Examiner:
     def of(
         target: Target,
         request: Request,
-        selected_only: bool = False,
         guard: Guarded = unchanged,
         survey: Mapping[str, Any] | None = None,
         each: Each = one_by_one,
     ) -> Examiner:
         """Load the target and probe it, unless the results are known. Raises Unsuitable.
 
-        selected_only: the definition is not added to a selection of clauses. guard: wraps the
-        target, under its conventions, in trials. each: runs the probing of several dtypes.
+        The definition is added to a selection of clauses. guard: wraps the target, under its
+        conventions, in trials. each: runs the probing of several dtypes.
         """
         clauses, compiled = required(request), programs()
         refused = not_compiled() if survey is None else None
@@ -89,8 +88,7 @@ class Examiner:
         check_conventions(raw, request.conventions)
         check_deviations(request.deviations, clauses, raw.about)
         kind = kind_of(raw.about)
-        if not selected_only:
-            request = with_definition(request, clauses, kind.definition)
+        request = with_definition(request, clauses, kind.definition)
         chosen = concerning(clauses, request.clauses, raw.about)
         deviations = known(kind.targets, kind.targets.program(raw), request.device)
         deviations = deviations.and_declared(request.deviations)

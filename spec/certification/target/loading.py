@@ -24,6 +24,7 @@ from spec.boundary.found import far
 from spec.boundary.importing import functions_of, names_of
 from spec.boundary.languages import file_of
 from spec.boundary.messages import Absent, Ended, Interfered
+from spec.boundary.runners import withheld
 from spec.certification.settings import Request
 from spec.certification.starting import COMMAND, INSTALLED, NAME
 from spec.certification.target.declared import check_own, of_itself
@@ -48,7 +49,8 @@ def load(target: Target, request: Request, guard: Guarded = unchanged, tried: bo
     record = _plugged(found, target, request, guard, tried)
     if tried:
         kind_of(record.about).targets.barred(record, guard)
-    notes = (*record.notes, *filter(None, (adapts(record.origin),)))
+    lacks = withheld(found.target, os.getcwd()) if isinstance(found, Elsewhere) else ""
+    notes = (*record.notes, *filter(None, (adapts(record.origin), lacks)))
     return record.but(declares=of_itself(found, record, request.conventions), notes=notes)
 
 

@@ -1,0 +1,66 @@
+"""Tests of clauses cannot pass where nothing was tested."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.shell import run
+
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_attention_spec")
+FEW = ("--profile", "quick", "--dtype", "float32")
+ZEROS = """import numpy as np
+from attention_spec import parametrize_with_clauses
+
+def attend(query, key, value):
+    return np.zeros((*query.shape[:-1], value.shape[-1]), query.dtype)
+"""
+DECORATED = """
+from wrong import attend
+from attention_spec import parametrize_with_clauses
+
+@parametrize_with_clauses(attend, profile="quick", dtypes=("float32",), {})
+def test_clause(run): run()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "wrong.py").write_text(ZEROS)
+    return tmp_path
+
+
+def judged(folder: Path, *options: str) -> tuple[int, str]:
+    words = (*PYTEST, "--implementation", "wrong.py:attend", *FEW, *options)
+    done = run(*words, cwd=folder, program=())
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("where", ["N > 100000", "N > 130 and M = 7"])
+def test_a_session_without_problems_fails(where: str, folder: Path) -> None:
+    code, said = judged(folder, "--where", where, "--clause", "A1,P3,S2")
+    assert code == 1, said
+    assert f"not tested: no problems where {where}, so nothing is known of the target" in said
+    assert "2 skipped" in said
+
+
+def test_a_decorated_test_without_problems_fails(folder: Path) -> None:
+    few = "where='N > 100000', clauses=('A1', 'S2')"
+    (folder / "test_mine.py").write_text(DECORATED.format(few))
+    done = run(*PYTEST, "test_mine.py", cwd=folder, program=())
+    assert done.returncode == 1, done.stdout
+    assert "so nothing is known of the target" in done.stdout
+    assert "1 skipped" in done.stdout
+
+
+def test_the_definition_is_tested_with_any_selection_of_clauses(folder: Path) -> None:
+    code, said = judged(folder, "--clause", "T1")
+    assert code == 1, said
+    (folder / "test_mine.py").write_text(DECORATED.format("clauses=('T1',)"))
+    done = run(*PYTEST, "test_mine.py", "--collect-only", cwd=folder, program=())
+    assert "A1-output_matches_definition-float32" in done.stdout
+
+
+def test_one_target_is_tested_at_a_time(folder: Path) -> None:
+    code, said = judged(folder, "--implementation=other.py:attend")
+    assert code == 4
+    assert "--implementation is given twice: test one target at a time" in said
