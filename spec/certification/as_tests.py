@@ -34,6 +34,7 @@ from spec.printable import all_printable
 CHOICE = r"--convention ([\w-]+)=([\w+-]+)"
 DECLARED = re.compile(rf"{CHOICE}(?:\s+{CHOICE})*")  # one or more, perhaps in two lines
 EXPECTED = {"should": "recommended only", "promise": "equal bits are not promised"}
+SECRET = "--seed secret is for `certify` and `grade`, which print it: a test can be run again"
 BEGUN: list[Target] = []  # the targets whose tests are being collected
 
 
@@ -137,6 +138,8 @@ def _told(verdict: Verdict) -> str | None:
 def runs(target: Target, **options: Any) -> tuple[Run, ...]:
     """A test for each clause and dtype that applies to the target. Raises Unsuitable."""
     request = requested(target, options)
+    if request.secret:
+        raise Unsuitable(SECRET)
     try:
         place = Place.of(target, request)
         with place.judging():

@@ -64,3 +64,9 @@ def test_one_target_is_tested_at_a_time(folder: Path) -> None:
     code, said = judged(folder, "--implementation=other.py:attend")
     assert code == 4
     assert "--implementation is given twice: test one target at a time" in said
+
+
+def test_no_test_has_a_secret_seed(folder: Path) -> None:
+    code, said = judged(folder, "--seed", "secret", "--isolation", "process")
+    assert code != 0
+    assert "--seed secret is for `certify` and `grade`" in said
