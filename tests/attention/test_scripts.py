@@ -83,7 +83,7 @@ def found(clause: str, target: str, dtype: str, **options: Any) -> str:
     """The script of a clause that a target breaks; of bits, as if they were promised."""
     promised = [x for x in [CLAUSES[clause].promise] if x]
     how = {"profile": "standard", "promises": promised, **options}
-    (judge,) = runs(target, **how, clauses=clause, dtypes=dtype)
+    judge = runs(target, **how, clauses=clause, dtypes=dtype)[0]
     verdict, problem = judge.examiner.verdict(clause, dtype, "strict")
     assert problem is not None
     example = with_counterexample(judge.examiner, verdict, problem).counterexample

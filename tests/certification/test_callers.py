@@ -17,8 +17,8 @@ from tests import shell, targets
 QUICK = {"profile": "quick", "dtypes": ("float32",)}
 
 
-def test_tests_are_those_that_were_selected():
-    assert [run.number for run in runs(targets.plain, **QUICK, clauses="V2")] == ["V2"]
+def test_tests_are_those_that_were_selected_and_the_definition():
+    assert [run.number for run in runs(targets.plain, **QUICK, clauses="V2")] == ["V2", "A1"]
 
 
 def test_a_certificate_under_a_budget_is_in_the_order_in_which_clauses_are_read():

@@ -8,7 +8,6 @@ import pytest
 from implementations import dense
 from implementations.multihead import MultiHead
 from spec import certify
-from spec.abilities import unchanged
 from spec.certification.judging.examiner import Examiner
 from spec.certification.settings import Request
 
@@ -53,5 +52,5 @@ def test_a_convention_that_breaks_nothing_is_advised() -> None:
 
 def test_no_cause_is_corrected_by_a_convention_that_breaks_what_passes() -> None:
     for target, choices in ((causal_without_mask, {}), (always_causal, {"causality": "always"})):
-        found = Examiner.of(target, Request(dtypes=("float32",)), True, unchanged)
+        found = Examiner.of(target, Request(dtypes=("float32",)))
         assert found.recognised.choices == choices

@@ -217,9 +217,9 @@ def test_on_the_command_line_it_is_a_line() -> None:
 
 def test_a_test_for_each_clause_takes_them() -> None:
     options = {**FEW, "clauses": ("A2",)}
-    (without,), (excused,) = (
-        runs(targets.elementwise, **options, deviations=deviations)
-        for deviations in ({}, {"A2": "published so"})
+    without, excused = (
+        next(x for x in runs(targets.elementwise, **options, deviations=y) if x.number == "A2")
+        for y in ({}, {"A2": "published so"})
     )
     with pytest.raises(AssertionError, match="A2"):
         without()

@@ -59,7 +59,7 @@ MASKS = {
 def script_of(target, clause, dtype="float32", **how):
     """The script for what a target does to a clause, in this process."""
     how |= {"isolation": "none"}
-    (judge,) = runs(target, profile="quick", clauses=clause, dtypes=dtype, **how)
+    judge = runs(target, profile="quick", clauses=clause, dtypes=dtype, **how)[0]
     verdict, problem = judge.examiner.verdict(clause, dtype, "strict")
     judge.examiner.patience = 0.0
     return with_counterexample(judge.examiner, verdict, problem).counterexample.script

@@ -20,8 +20,8 @@ class Right:
     def __call__(self, query, key, value):
         return query
 
-class Mine(Right):
-    pass
+class Mine:
+    __init__, __call__ = Right.__init__, Right.__call__
 """
 
 
