@@ -20,6 +20,7 @@ def caused(target: object, *clauses: str, **options: object) -> Cause:
     return cause
 
 
+@pytest.mark.slow
 def test_what_rounding_leaves_of_an_exact_zero_is_no_example_and_hides_no_known_bug() -> None:
     cause = caused(row_sums.attend, "A2", "A3", "A4")
     example = cause.counterexample

@@ -55,6 +55,7 @@ def test_the_same_without_the_fault_is_certified() -> None:
     assert certify(f"{TARGETS}:right", **QUICKLY).passed
 
 
+@pytest.mark.slow
 def test_a_declared_rounding_model_is_the_only_one() -> None:
     clauses = {**QUICKLY, "clauses": ("A1",)}
     eager = f"{TARGETS}:stores_all"

@@ -34,7 +34,7 @@ def test_an_example_is_certified_by_its_command(language, targets):
     assert any(line.split() == ["section", "float64", "float32"] for line in lines)
 
 
-@pytest.mark.quick("c")
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_without_a_scale_it_is_refused_with_a_script_that_fails(language, tmp_path):
     target = built(language, tmp_path, EXAMPLES[language][2:])

@@ -72,6 +72,7 @@ def test_a_layer_that_is_right_but_for_causality_is_correct_under_the_convention
 
 
 @pytest.mark.torch
+@pytest.mark.slow
 def test_a_wrong_scale_is_found_beside_causality_that_nobody_declared() -> None:
     record = of_nanogpt("Unscaled").but(conventions={})
     certificate = certify(record, **OPTIONS)  # type: ignore[arg-type]
