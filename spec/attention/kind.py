@@ -110,7 +110,8 @@ TARGETS = Targets(
     layouts={name: layout.words for name, layout in LAYOUTS.items()},
     spellings=tuple(SPELLINGS),
     multiples=("lengths", "widths"),
-    several="; return the output alone, and give the rest by attributes such as .weights and .lse",
+    several="; return the output alone, the log-sum-exp as well if called with return_lse=True or "
+    "by an attribute .lse, and the weights by an attribute .weights",
     narrower=narrower,
     program=program,
     known=KNOWN,

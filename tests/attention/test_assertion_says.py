@@ -150,3 +150,63 @@ def test_an_output_has_no_fewer_bits_than_the_queries() -> None:
     assert_attention(q.astype(np.float64), q, q, q)
     with pytest.raises(AssertionError, match=r"^out is float16, and q is float32: if that is mea"):
         assert_attention(q.astype(np.float16), q, q, q)
+
+
+def test_an_output_in_another_layout_is_compared_or_told() -> None:
+    """Positions are those of the arrays that are handed over."""
+    out = last(Q, K, K)
+    swapped = [x.swapaxes(1, 2) for x in (out, Q, K, K)]
+    assert_attention(*swapped, layout="blhd")
+    with pytest.raises(ValueError, match=r"; they fit with layout='blhd'$"):
+        assert_attention(*swapped)
+    square = [x.swapaxes(1, 2) for x in (last(K, K, K), K, K, K)]
+    with pytest.raises(AssertionError, match=r"^correct with layout='blhd'; otherwise"):
+        assert_attention(*square)
+    swapped[0] = swapped[0].copy()
+    swapped[0][1, 4, 2, 3] += 1
+    with pytest.raises(AssertionError, match=r"^1 of 120 .* at \(1, 4, 2, 3\): got"):
+        assert_attention(*swapped, layout="blhd")
+
+
+@pytest.mark.parametrize(("layout", "of"), [("hld", (0,)), ("lhd", (0,)), ("ld", (0, 0))])
+def test_an_output_may_have_fewer_axes(layout: str, of: tuple[int, ...]) -> None:
+    arrays = [x[of] for x in (last(Q, K, K), Q, K, K)]
+    if layout == "lhd":
+        arrays = [x.swapaxes(0, 1) for x in arrays]
+    assert_attention(*arrays, layout=layout)
+    with pytest.raises(ValueError, match=f"they fit with .*layout='{layout}'"):
+        assert_attention(*arrays)
+
+
+def test_the_convention_of_heads_or_of_a_mask_is_named() -> None:
+    rng = np.random.default_rng(0)
+    q, k = rng.normal(size=(1, 4, 5, 2)), rng.normal(size=(1, 2, 7, 2))
+    tiled = np.tile(k, (1, 2, 1, 1))
+    mask = rng.integers(2, size=(5, 7)) == 1
+    mask[:, 0] = ~mask[:, 1]
+    right = 'conventions={"grouping": "interleaved"}'
+    with pytest.raises(AssertionError) as caught:
+        assert_attention(last(q, tiled, tiled), q, k, k)
+    assert str(caught.value).startswith(f"correct with {right}; otherwise ")
+    assert_attention(last(q, tiled, tiled), q, k, k, conventions={"grouping": "interleaved"})
+    with pytest.raises(AssertionError) as caught:
+        assert_attention(last(q, tiled, tiled, ~mask), q, tiled, tiled, mask=mask)
+    right = 'conventions={"mask-means": "forbid"}'
+    assert str(caught.value).startswith(f"correct with {right}; otherwise ")
+
+
+@pytest.mark.parametrize(
+    ("out", "options", "line"),
+    [
+        (Q.astype(int), {}, "out is int64, want float64 or float32"),
+        ((Q, Q), {}, "not tuple: pass the output alone, out[0]"),
+        (Q, {"scale": "0.35"}, "a scale is a finite number, or None, not '0.35'"),
+        (Q, {"layout": "bnhd"}, "unknown layout 'bnhd': choose from bhld, blhd"),
+        (Q, {"q": Q * np.inf}, "q is inf at (0, 0, 0, 0): no bound can be derived"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_a_line(out, options, line) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
+        assert_attention(out, **{"q": Q, "k": K, "v": K, **options})
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
