@@ -9,11 +9,10 @@ once, in place of all failures one by one, and stand in the file of `--junitxml`
 Without such tests the plugin does nothing and imports nothing.
 """
 
+import importlib
 import shutil
-import sys
 import tempfile
-from collections.abc import Generator, Iterator
-from pathlib import Path
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -27,6 +26,7 @@ MARK = "attention-spec"  # the property of a failing clause, with its name
 UNTESTED = pytest.StashKey[list[str]]()  # a line for each target
 TOLD = f"{MARK} failure"  # the property with its counterexample
 MANY = "failing clauses"  # as pytest counts them in its last line
+UNCALLED = "the clause was not tested: call run() in the test"
 APART = pytest.StashKey[bool]()  # this is the process in which tests are run
 
 
@@ -73,9 +73,15 @@ def pytest_collection(session: pytest.Session) -> bool | None:
         return None
     if REQUEST not in config.stash:  # nothing was read: a conftest is too late
         raise pytest.UsageError("load it by `-p pytest_attention_spec`, or install it")
+    from attention_spec.certification.collected import Clauses
+
     target, request = config.stash[REQUEST]
     clauses = Clauses.from_parent(session, name=target, nodeid=target, request=request)
     named = [word for word in config.args if word.startswith(f"{target}::")]
+    others = [word for word in config.args if word not in named]
+    if others and config.args_source is pytest.Config.ArgsSource.ARGS:
+        told = f"{OPTION} collects the clauses of {target} alone: run pytest again without it"
+        raise pytest.UsageError(f"{told} for {' '.join(others)}")
     session.items = [x for x in session.genitems(clauses) if not named or x.nodeid in named]
     config.hook.pytest_collection_modifyitems(session=session, config=config, items=session.items)
     config.hook.pytest_collection_finish(session=session)
@@ -89,6 +95,9 @@ def pytest_runtest_makereport(
 ) -> Generator[None, Any, Any]:
     """Note which clauses fail as tests, however these were made, unless nothing was tested."""
     report, run = (yield), _run_of(item)
+    if run is not None and report.when == "call" and report.passed and not run.asked:
+        report.outcome, report.longrepr = "failed", UNCALLED
+        return report
     untested = call.excinfo and call.excinfo.errisinstance(pytest.fail.Exception)
     if run is not None and report.when == "call" and report.failed and not untested:
         item.config.stash.setdefault(FAILED, {})[item.nodeid] = run
@@ -115,7 +124,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     config.stash.setdefault(UNTESTED, []).extend(dict.fromkeys(filter(None, said)))
     failed = _of_all_workers(session, failed) if is_worker else failed
     if failed:
-        module = sys.modules[type(next(iter(failed.values()))).__module__]
+        package = type(next(iter(failed.values()))).__module__.rpartition(".")[0]
+        module = importlib.import_module(f"{package}.failed_tests")
         in_python = config.getoption(OPTION) is None
         config.stash[EXPLAINED] = module.explained(failed, in_python)
     if is_worker:
@@ -177,74 +187,17 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 def _run_of(item: pytest.Item) -> Any:
     """The clause that a test runs, or None: it is of the plugin, or has the parameter `run`."""
-    if isinstance(item, Clause):
-        return item.run
-    run = getattr(getattr(item, "callspec", None), "params", {}).get("run")
+    given = getattr(getattr(item, "callspec", None), "params", {})
+    run = given.get("run", getattr(item, "run", None))
     return run if type(run).__module__.endswith(".certification.as_tests") else None
 
 
 def pytest_report_collectionfinish(items: list[pytest.Item]) -> list[str]:
     """The conventions that hold because the target says so, and what keeps it from its tests."""
-    found = (item.run.examiner.raw.declares for item in items if isinstance(item, Clause))
-    said = ", ".join(f"{name}={value}" for name, value in next(found, {}).items())
-    places = dict.fromkeys(run.place.isolation for item in items if (run := _run_of(item)))
+    tests = [run for item in items if (run := _run_of(item))]
+    collected = any(hasattr(item, "place") for item in items)
+    declared = tests[0].examiner.raw.declares if collected else {}
+    said = ", ".join(f"{name}={value}" for name, value in declared.items())
+    places = dict.fromkeys(run.place.isolation for run in tests)
     apart = [f"isolation of targets: {place}" for place in places]
     return [f"under conventions it declares itself: {said}"] * bool(said) + apart
-
-
-class Clauses(pytest.Collector):
-    """The clauses that bind a target."""
-
-    def __init__(self, *, request: Any, **options: Any) -> None:
-        super().__init__(**options)
-        self.request = request
-
-    def collect(self) -> Iterator[pytest.Item]:
-        """A test for each of them and each dtype. Raises CollectError for an invalid target."""
-        from attention_spec.backends import Unsuitable
-        from attention_spec.certification.as_tests import runs
-        from attention_spec.certification.target.source import defined
-
-        try:
-            found = runs(**vars(self.request))
-        except Unsuitable as reason:
-            raise self.CollectError(str(reason)) from None
-        place = defined(self.request.target) or (self.config.rootpath, 1)
-        yield from (Clause.from_parent(self, name=run.id, run=run, place=place) for run in found)
-
-
-class Clause(pytest.Item):
-    """One clause in one dtype. It fails in a line, where the target is, and its report follows.
-
-    A `should` clause that fails, and a declared deviation, are expected failures: they are reported
-    as `xfail`, as a certificate reports them, and do not fail the run.
-    """
-
-    def __init__(self, *, run: Any, place: tuple[Path, int], **options: Any) -> None:
-        super().__init__(**options)
-        self.run, self.place = run, place
-
-    def runtest(self) -> None:
-        """Raises AssertionError where the clause is broken, and is to hold."""
-        self.run(_message)
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the target begins, if that is known; pytest counts lines from 0."""
-        path, line = self.place
-        return path, line - 1, self.name
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The failure in words; the full report of pytest for an exception that is no verdict."""
-        if not isinstance(excinfo.value, AssertionError):
-            return super().repr_failure(excinfo, style)
-        shown = excinfo.getrepr(style="value")
-        if (crash := shown.reprcrash) is not None:
-            crash.path, crash.lineno = str(self.place[0]), self.place[1]
-            crash.message = _message(str(excinfo.value))
-        return shown
-
-
-def _message(told: str) -> str:
-    """The first line, less the clause, which the name of the test has."""
-    clause, _colon, message = told.partition("\n")[0].partition(": ")
-    return message or clause

@@ -1,4 +1,4 @@
-"""The clauses that apply to a target as tests, and the causes of failing ones.
+"""The clauses that apply to a target as tests.
 
 @parametrize_with_clauses(my_attention)
 def test_clause(run): run()
@@ -6,21 +6,17 @@ def test_clause(run): run()
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spec.backends import Unsuitable
 from spec.certification.doors import requested
-from spec.certification.in_process import examined, judged_here
+from spec.certification.in_process import examined
 from spec.certification.judging.examiner import Examiner
 from spec.certification.judging.plan import granted
 from spec.certification.judging.verdict import Verdict
-from spec.certification.ledger.causes import causes, counterexamples
-from spec.certification.ledger.certificate import Certificate
-from spec.certification.ledger.junit import OWN, SKIPPED, why
-from spec.certification.ledger.remarks import first, violated
+from spec.certification.ledger.junit import OWN, SKIPPED
 from spec.certification.ledger.untested import in_a_line
 from spec.certification.options import Parser, add_each, add_options, asked
 from spec.certification.places import Broken, Place
@@ -31,8 +27,6 @@ from spec.kinds import kind_of
 from spec.notation import HALF, Grade
 from spec.printable import all_printable
 
-CHOICE = r"--convention ([\w-]+)=([\w+-]+)"
-DECLARED = re.compile(rf"{CHOICE}(?:\s+{CHOICE})*")  # one or more, perhaps in two lines
 EXPECTED = {"should": "recommended only", "promise": "equal bits are not promised"}
 SECRET = "--seed secret is for `certify` and `grade`, which print it: a test can be run again"
 BEGUN: list[Target] = []  # the targets whose tests are being collected
@@ -55,6 +49,7 @@ class Run:
     dtype: str
     place: Place
     untested: str = ""
+    _asked: list[str] = field(default_factory=list)
 
     @property
     def id(self) -> str:
@@ -64,6 +59,11 @@ class Run:
     def __repr__(self) -> str:
         """The same name: pytest shows it with each failure."""
         return self.id
+
+    @property
+    def asked(self) -> bool:
+        """Whether the clause was tested: a test that does not call `run()` tests nothing."""
+        return bool(self._asked)
 
     @property
     def known(self) -> str | None:
@@ -107,6 +107,7 @@ class Run:
 
         Raises Broken: the runner of the target ended, or sent what no runner sends.
         """
+        self._asked.append(self.id)
         with self.place.judging():
             verdict = examined(self.examiner, self.number, self.dtype, "strict")
             if verdict.outcome == "violated" and self.dtype in HALF:
@@ -183,67 +184,3 @@ def parametrize_with_clauses(
     finally:
         BEGUN.remove(target)
     return pytest.mark.parametrize("run", found, ids=[run.id for run in found])
-
-
-def explained(failed: Mapping[str, Run], in_python: bool = True) -> tuple[str, dict[str, str]]:
-    """The causes of failing tests for each target; then a line for each test.
-
-    failed: by the names of the tests. in_python: whether conventions are declared in Python, and
-    not on the command line.
-    """
-    by_target: dict[int, dict[str, Run]] = {}
-    for name, run in failed.items():
-        by_target.setdefault(id(run.examiner), {})[name] = run
-    parts, tests = list[str](), dict[str, str]()
-    for runs_of_it in by_target.values():
-        try:
-            found = _judged([*runs_of_it.values()])
-        except Broken as reason:
-            examiner = next(iter(runs_of_it.values())).examiner
-            said = f"no causes are known, as {reason}; for causes: {examiner.request.command()}"
-            parts.append(f"{examiner.raw.name}: {said}")
-            continue
-        parts.append("\n".join(_said(found, [*runs_of_it.values()])))
-        verdicts = {(v.clause, v.dtype): v for v in found.verdicts if v.outcome == "violated"}
-        for name, run in runs_of_it.items():
-            if verdict := verdicts.get((run.number, run.dtype)):
-                tests[name] = why(verdict, found)
-    written = (lambda text: DECLARED.sub(_in_python, text)) if in_python else str
-    told = {name: written(line) for name, line in tests.items()}
-    return written("\n\n".join(parts)), told
-
-
-def _in_python(found: re.Match[str]) -> str:
-    """Options of the command line as an argument in Python."""
-    inside = ", ".join(f'"{name}": "{choice}"' for name, choice in re.findall(CHOICE, found[0]))
-    return f"conventions={{{inside}}}"
-
-
-def _judged(failed: Sequence[Run]) -> Certificate:
-    """The certificate of one target's failing clauses, which are tested again, with causes."""
-    examiner, numbers = failed[0].examiner, tuple(dict.fromkeys(run.number for run in failed))
-    dtypes = tuple(dict.fromkeys(run.dtype for run in failed))
-    asked = replace(examiner.request, clauses=numbers, dtypes=dtypes, fail_fast=False)
-    place = failed[0].place
-    with place.judging():
-        return judged_here(place.target, asked)
-
-
-def _said(found: Certificate, failed: Sequence[Run]) -> Iterator[str]:
-    """Yield the lines about one target: its causes, and the smallest example of each."""
-    count = len(found.causes)
-    yield f"{found.name}: {count or 'no'} cause{'s' * (count != 1)} found{_counted(failed)}"
-    yield from (part for part in (first(found), *causes(found)) if part)
-    if found.causes:
-        yield from counterexamples(found)
-    else:
-        yield from violated(found, "-v prints all failures")
-
-
-def _counted(failed: Sequence[Run]) -> str:
-    """Why more tests fail than a certificate counts clauses; "" if there are as many."""
-    clauses = len({run.number for run in failed})
-    if len(failed) == clauses:
-        return ""
-    words = f"{clauses} clause{'s' * (clauses != 1)}"
-    return f"; {len(failed)} tests fail, of {words}: a clause is a test in each format"

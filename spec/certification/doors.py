@@ -8,10 +8,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from spec.backends import Unsuitable
+from spec.backends.unknown import hint
 from spec.boundary.choosing import FORK, NONE, PROCESS
 from spec.certification.choices import checked
 from spec.certification.in_process import judged_here
@@ -26,6 +27,8 @@ from spec.certification.watching import watched
 from spec.notation import SHORT
 from spec.runner.foreign import parted
 from spec.trial import broken
+
+KNOWN = [field.name for field in fields(Request) if field.name != "target"]
 
 
 def certify(
@@ -126,19 +129,22 @@ def so_far(supervisor: Supervisor) -> Certificate:
 
 
 def requested(target: Target, options: Mapping[str, Any]) -> Request:
-    """The options as a request. Raises Unsuitable for an unknown value."""
-    fields = {name: value for name, value in options.items() if value is not None}
+    """The options as a request. Raises TypeError for an unknown one, Unsuitable for a value."""
+    for name in options:
+        if name not in KNOWN:
+            raise TypeError(f"no option is called {name!r}{hint(name, KNOWN)}")
+    given = {name: value for name, value in options.items() if value is not None}
     for name in LISTED:
-        if isinstance(fields.get(name), str):
-            fields[name] = fields[name].split(",")
-        if name in fields:
-            fields[name] = tuple(fields[name])
-    if "dtypes" in fields:
-        fields["dtypes"] = tuple(SHORT.get(word, word) for word in fields["dtypes"])
+        if isinstance(given.get(name), str):
+            given[name] = given[name].split(",")
+        if name in given:
+            given[name] = tuple(given[name])
+    if "dtypes" in given:
+        given["dtypes"] = tuple(SHORT.get(word, word) for word in given["dtypes"])
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
     if parted(name):  # a target in another language has a process of its own
-        fields |= {"isolation": PROCESS}
-    return checked(Request(target=name, **fields))
+        given |= {"isolation": PROCESS}
+    return checked(Request(target=name, **given))
 
 
 def _by_children(target: Target, request: Request, executor: Executor | None) -> Certificate:

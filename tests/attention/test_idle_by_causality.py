@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from spec import certify
-from spec.certification.as_tests import explained, runs
+from spec.certification.as_tests import runs
+from spec.certification.failed_tests import explained
 from spec.certification.ledger.certificate import Certificate
 
 FEW: dict[str, Any] = {"profile": "quick", "dtypes": ("float64",), "clauses": "A1,C4"}

@@ -10,7 +10,8 @@ import pytest
 from spec import assert_attention, certify, parametrize_with_clauses
 from spec.attention.plug.trials import core
 from spec.attention.rounding import reference
-from spec.certification.as_tests import explained, runs
+from spec.certification.as_tests import runs
+from spec.certification.failed_tests import explained
 from spec.entries import eighths
 from tests import shell, targets
 

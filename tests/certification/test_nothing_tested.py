@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from spec import parametrize_with_clauses
 from tests.shell import run
 
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_attention_spec")
@@ -70,3 +71,25 @@ def test_no_test_has_a_secret_seed(folder: Path) -> None:
     code, said = judged(folder, "--seed", "secret", "--isolation", "process")
     assert code != 0
     assert "--seed secret is for `certify` and `grade`" in said
+
+
+def test_a_test_that_does_not_call_its_clause_fails(folder: Path) -> None:
+    text = DECORATED.format("where='N = 1', clauses=('A1',)").replace(": run()", ": pass")
+    (folder / "test_mine.py").write_text(text)
+    done = run(*PYTEST, "test_mine.py", cwd=folder, program=())
+    assert done.returncode == 1, done.stdout
+    assert "the clause was not tested: call run() in the test" in done.stdout
+
+
+def test_files_beside_an_implementation_are_refused(folder: Path) -> None:
+    code, said = judged(folder, "wrong.py")
+    assert code == 4
+    told = (
+        "--implementation collects the clauses of wrong.py:attend alone: run pytest again without"
+    )
+    assert f"ERROR: {told} it for wrong.py" in said
+
+
+def test_an_option_that_a_decorator_does_not_have_is_told() -> None:
+    with pytest.raises(TypeError, match=r"no option is called 'dtype'; did you mean 'dtypes'\?"):
+        parametrize_with_clauses("wrong.py:attend", dtype="float32")

@@ -11,6 +11,7 @@ import pytest
 
 import pytest_attention_spec as plugin
 from spec import CLAUSES
+from spec.certification import collected as of_plugin
 from spec.certification.as_tests import Run
 from spec.certification.ending import failed_in_all, note
 from spec.certification.judging.verdict import Outcome
@@ -28,7 +29,7 @@ def ended(outcome: Outcome, force: str = "must", known: str | None = None) -> st
     found.verdict = lambda: verdict("V9", outcome, message="at (0, 0): got 1\nmore")
     item: Any = SimpleNamespace(run=partial(Run.__call__, found))
     try:
-        plugin.Clause.runtest(item)
+        of_plugin.Clause.runtest(item)
     except AssertionError as error:
         return f"failed: {error}"
     except pytest.xfail.Exception as expected:
@@ -77,8 +78,9 @@ def collected(
     items = [SimpleNamespace(nodeid=name) for name in ITEMS]
     hook, stash = Hook(without), {plugin.REQUEST: (TARGET, Request(TARGET))}
     config = SimpleNamespace(getoption=lambda _: TARGET, stash=stash, args=[*named], hook=hook)
+    config.args_source = pytest.Config.ArgsSource.TESTPATHS
     session: Any = SimpleNamespace(config=config, genitems=lambda _: iter(items))
-    monkeypatch.setattr(plugin.Clauses, "from_parent", lambda *_, **__: None)
+    monkeypatch.setattr(of_plugin.Clauses, "from_parent", lambda *_, **__: None)
     assert plugin.pytest_collection(session) is True
     assert session.testscollected == len(session.items)
     return [item.nodeid for item in session.items], hook.told
@@ -112,7 +114,7 @@ def test_what_is_no_target_is_an_error_of_collection(target: str, reason: str) -
 
     clauses: Any = SimpleNamespace(request=Request(target, clauses=("Q99",)), CollectError=Refused)
     with pytest.raises(Refused, match=reason):
-        next(plugin.Clauses.collect(clauses))
+        next(of_plugin.Clauses.collect(clauses))
 
 
 def broken() -> Iterator[None]:
@@ -126,12 +128,12 @@ def test_a_failure_is_told_at_the_first_line_of_its_target() -> None:
     with pytest.raises(AssertionError) as caught:
         raise AssertionError("A1 name, float32: at (0, 0): got 1\nmore")
     item: Any = SimpleNamespace(place=place, name="A1")
-    crash = plugin.Clause.repr_failure(item, caught).reprcrash
+    crash = of_plugin.Clause.repr_failure(item, caught).reprcrash
     lines = Path(__file__).read_text().splitlines()
     assert Path(crash.path) == Path(inspect.getfile(broken))
     assert lines[crash.lineno - 1].startswith("def broken(")
     assert crash.message == "at (0, 0): got 1"
-    path, line, name = plugin.Clause.reportinfo(item)
+    path, line, name = of_plugin.Clause.reportinfo(item)
     assert (Path(path), name) == (Path(crash.path), "A1")
     assert lines[line].startswith("def broken(")
 
