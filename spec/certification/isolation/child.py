@@ -22,7 +22,7 @@ from spec.notation import Grade
 
 # Who speaks, a child, a batch that is back (`away`) or nobody, and what a child says.
 Messages = queue.SimpleQueue[tuple[object, Mapping[str, Any] | None]]
-# A child computes gradients or none, has every second clause, and judges or searches for causes.
+# A child computes gradients or none, has half of the clauses, and judges or searches for causes.
 Sort = tuple[bool, bool, bool]
 ENDS = 100.0  # times the patience that an order has in all, however often its child is heard of
 

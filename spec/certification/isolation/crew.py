@@ -116,9 +116,12 @@ class Crew:
         return max(self.request.jobs, min(2, cores))
 
     def sort(self, clause: Clause) -> Sort:
-        """Which children run a clause: every second clause has others, if that costs little."""
+        """Which children run a clause: half of them have others, if that costs little.
+
+        By pairs of numbers: the clauses that take longest have odd ones.
+        """
         number = int(clause.number.removeprefix(clause.section))
-        return differentiates(clause), self.stock.copies and number % 2 == 0, False
+        return differentiates(clause), self.stock.copies and number // 2 % 2 == 0, False
 
     def waiting(self, sort: Sort) -> Child | None:
         """A child of a sort that waits; None if there is none."""
