@@ -110,6 +110,8 @@ def _certify_one(name: str, request: Request, options: argparse.Namespace, resul
     known = recorded.note(request.target, request.description)  # no finding of this run
     if known:  # first: who has a slow target need not wait for it
         show(f"note: {known}", sys.stderr)
+    if request.description and not options.description:
+        show(f"note: tested with --description {request.description}", sys.stderr)
     with results.of(name):
         certificate = certified(request, sys.stderr, options.json)
     results.found[name] = certificate
@@ -119,8 +121,6 @@ def _certify_one(name: str, request: Request, options: argparse.Namespace, resul
         kept(options.html, certificate_page(certificate, resolved(request.specification)))
     if options.report:
         save_report(certificate, Path(options.report))
-    if not (known or request.description) and (ours := recorded.described(request.target)):
-        show(f"note: {ours}", sys.stderr)
     show(str(certificate))
     return certificate.exit_code
 

@@ -22,6 +22,7 @@ from spec.certification.judging.examiner import Examiner
 from spec.certification.ledger.certificate import Certificate, certificate
 from spec.certification.settings import LISTED, Request
 from spec.certification.target.loading import Target, importable
+from spec.certification.target.recorded import description_for
 from spec.certification.target.required import required
 from spec.certification.watching import watched
 from spec.notation import SHORT
@@ -129,7 +130,10 @@ def so_far(supervisor: Supervisor) -> Certificate:
 
 
 def requested(target: Target, options: Mapping[str, Any]) -> Request:
-    """The options as a request. Raises TypeError for an unknown one, Unsuitable for a value."""
+    """The options as a request. Raises TypeError for an unknown one, Unsuitable for a value.
+
+    A class that this package describes is tested with that description, unless another is given.
+    """
     for name in options:
         if name not in KNOWN:
             raise TypeError(f"no option is called {name!r}{hint(name, KNOWN)}")
@@ -144,6 +148,8 @@ def requested(target: Target, options: Mapping[str, Any]) -> Request:
     name = target if isinstance(target, str) else getattr(target, "__name__", "")
     if parted(name):  # a target in another language has a process of its own
         given |= {"isolation": PROCESS}
+    if isinstance(target, str):
+        given.setdefault("description", description_for(target))
     return checked(Request(target=name, **given))
 
 

@@ -38,17 +38,12 @@ def stand_in(folder: Path, target: str, text: str = CLASS) -> None:
     file.write_text(text.format(name))
 
 
-@pytest.mark.quick("*bert*")
+@pytest.mark.quick("*BertAttention*")
 @pytest.mark.torch
 @pytest.mark.parametrize(
     ("target", "said"),
     [
         (GPT2, f"an adapter of this package tests GPT2Attention: {TURNED} transformers/gpt2 "),
-        (
-            f"{BERT}:BertSelfAttention",
-            f"BertSelfAttention is described in this package: `python -m spec certify {BERT}:"
-            'BertSelfAttention --description transformers/bert --convention "fully-masked=nan" ',
-        ),
         (
             f"{BERT}:BertAttention",
             "this package has no description of BertAttention, but one of BertSelfAttention in the "
@@ -118,6 +113,21 @@ def test_a_layer_like_one_that_is_described_is_certified_with_the_description_of
     nan = ("--convention", "fully-masked=nan", "--convention", "fully-masked-bias=nan")
     done = run(*words, *nan, "--description", "layer.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.torch
+def test_a_class_that_is_described_is_tested_with_its_description(tmp_path: Path) -> None:
+    """By the name under which it is recorded; under others, the error has the command."""
+    stand_in(tmp_path, f"{BERT}:BertSelfAttention", LIKE_BERT.replace("Electra", "Bert"))
+    nan = ("--convention", "fully-masked=nan", "--convention", "fully-masked-bias=nan")
+    few = ("--profile", "quick", "--dtype", "float32", "--clause", "L1", *nan)
+    done = run("certify", f"{BERT}:BertSelfAttention", *few, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "note: tested with --description transformers/bert\n" in done.stderr
+    (tmp_path / "mine.py").write_text(f"from {BERT} import BertSelfAttention\n")
+    done = run("certify", "mine.py:BertSelfAttention", *few, cwd=tmp_path)
+    said = f"BertSelfAttention is described in this package: `python -m spec certify {BERT}:"
+    assert done.stderr.startswith(f"error: {said}BertSelfAttention --description transformers/bert")
 
 
 @pytest.mark.torch

@@ -100,10 +100,10 @@ def _in_turn(rows: Sequence[Recorded]) -> str:
     return f"{verdicts} (`{COMMAND} targets {rows[0].place}` lists the options of each)"
 
 
-def described(*targets: str) -> str:
-    """The description of this package for a target, by any of its names; "" if none is."""
-    names = (x.description for x in recorded() if x.place in targets and x.description)
-    return "".join(f"described in this package: --description {name}" for name in [*names][:1])
+def description_for(target: str) -> str | None:
+    """The description of this package that a target is always tested with; None if it has none."""
+    names = {x.description for x in recorded() if x.place == target}
+    return names.pop() or None if len(names) == 1 else None
 
 
 @cache
