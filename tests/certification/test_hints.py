@@ -58,3 +58,16 @@ def test_a_hint_is_about_a_condition_that_there_is() -> None:
     for kind in KINDS.values():
         for condition in kind.reports.hints:
             assert kind.features.sentence(condition)
+
+
+def promoting(query: Any, key: Any, value: Any) -> Any:
+    """Attention that divides by a scalar of NumPy, which is float64."""
+    scores = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ value
+
+
+def test_a_scalar_that_makes_results_float64_is_told() -> None:
+    found = certify(promoting, profile="quick", dtypes=("float32",), clauses=("A1",))
+    assert found.causes[0].lens == "correct if the output is cast to the dtype of the queries"
+    assert "A NumPy scalar such as np.sqrt(8) is float64" in str(found)

@@ -12,16 +12,29 @@ INFERENCE = (
     "If the target is for inference only, declare --convention gradients=none, or let its backward "
     "pass raise NotImplementedError."
 )
+PROMOTED = "has the wrong dtype: got float64"
+SCALAR = (
+    "A NumPy scalar such as np.sqrt(8) is float64, and an array times it becomes float64: use "
+    "math.sqrt(8)."
+)
 UNSEEN = "The numbers of results of a wrong dtype were not compared: once it is right, test again."
 
 
 def hints(certificate: Findings, cause: Cause) -> list[str]:
-    """Return the advice on a cause that no change corrects, and on its formats."""
+    """Return the advice on a cause, and on its formats; if a change corrects it, that is advice."""
     known = kind_of(certificate.about).reports.hints.get(joined(cause.features), "")
     hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else known
     hint = UNSEEN if cause.failure.endswith("has the wrong dtype") else hint
+    hint = hint if not cause.lens else SCALAR if _is_promoted(certificate, cause) else ""
     formats = _other_formats(certificate, cause)
-    return [x for x in (hint if not cause.lens else "", formats) if x]
+    return [x for x in (hint, formats) if x]
+
+
+def _is_promoted(certificate: Findings, cause: Cause) -> bool:
+    """Whether a result of NumPy is float64 where its inputs have fewer bits."""
+    example = cause.counterexample
+    of_numpy = not {"torch", "jax"} & {*certificate.versions}
+    return example is not None and PROMOTED in example.message and of_numpy
 
 
 def _other_formats(certificate: Findings, cause: Cause) -> str:
