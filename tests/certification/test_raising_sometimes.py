@@ -120,3 +120,17 @@ def test_no_problem_is_called_that_where_excludes() -> None:
 
     assert "sometimes raises" in str(certify(attend, where="E > 0", **FEW))
     assert 0 not in widths
+
+
+def keyed(query: Any, key: Any, value: Any, attn_mask: Any = None) -> Any:
+    """Attention that raises an exception if there are no keys."""
+    if not key.shape[-2]:
+        raise ValueError("no keys")
+    return dense(query, key, value, attn_mask)
+
+
+def test_a_clause_on_whose_problems_it_always_raises_has_the_condition() -> None:
+    """Its problems have no keys, and few others have none."""
+    found = certify(keyed, profile="quick", dtypes=("float64",), clauses="A1,T8")
+    assert {v.clause: v.outcome for v in found.verdicts} == {"A1": "holds", "T8": "refused"}
+    assert " problems, with M = 0: ValueError: no keys" in " ".join(str(found).split())

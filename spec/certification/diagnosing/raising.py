@@ -58,7 +58,7 @@ class Raising:
         self.drawn: dict[str, list[Any]] = {}  # problems by format
 
     def said(self, verdict: Verdict) -> Verdict:
-        """The verdict on a passing clause, with the condition and a call of what it refused."""
+        """A verdict that is no failure, with the condition and a call of what raises."""
         if not self.is_asked(verdict):
             return verdict
         clause = self.examiner.clauses[verdict.clause]
@@ -71,7 +71,7 @@ class Raising:
 
     def is_asked(self, verdict: Verdict) -> bool:
         """Whether the target sometimes raised an exception, and can be called often."""
-        sometimes = verdict.outcome == "holds" and verdict.refused > 0
+        sometimes = verdict.outcome in ("holds", "refused") and verdict.refused > 0
         seconds = verdict.seconds.get("implementation", 0.0)
         fast = seconds < SLOW * (verdict.examples + verdict.refused)
         return sometimes and fast and not self.examiner.probed.sampled
@@ -81,11 +81,12 @@ class Raising:
         if dtype not in self.drawn:
             self.drawn[dtype] = self._drawn(dtype)
         known = self._known(self.drawn[dtype], dtype, name, message)
-        if not any(x for _, x in known):
+        condition = self._condition(known)
+        if not condition:  # too few of them raise it, such as those without keys
             known += self._known(self._called(clause, dtype), dtype, name, message)
+            condition = self._condition(known)
         if not any(x for _, x in known):
             return "", ""
-        condition = self._condition(known)
         first = next(p for p, x in known if x)
         script = self._script(clause, name, self._smallest(first, dtype, name, message))
         return f"{RAISED}{condition})" if condition else "", script
@@ -99,8 +100,8 @@ class Raising:
 
     def _condition(self, known: Sequence[tuple[Any, bool]]) -> str:
         """The condition that exactly those problems meet for which a function raises it."""
-        raised = np.array([x for _, x in known])
-        if raised.all():
+        raised = np.array([x for _, x in known], dtype=bool)
+        if raised.all() or not raised.any():
             return ""
         said = np.array([self.kind.features.said(problem) for problem, _ in known])
         features, weight = self.kind.features.candidates(), np.ones(len(raised))
