@@ -1,5 +1,6 @@
 """A cause that one condition describes says what to do, where there is something to do."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -71,3 +72,18 @@ def test_a_scalar_that_makes_results_float64_is_told() -> None:
     found = certify(promoting, profile="quick", dtypes=("float32",), clauses=("A1",))
     assert found.causes[0].lens == "correct if the output is cast to the dtype of the queries"
     assert "A NumPy scalar such as np.sqrt(8) is float64" in str(found)
+
+
+def adding_in_float16(query: Any, key: Any, value: Any) -> Any:
+    """Attention with `np.einsum`, which adds in float16 here: float32 is right."""
+    scale = math.sqrt(query.shape[-1])
+    scores = np.einsum("bhqd,bhkd->bhqk", query, key) / scale
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    return np.einsum("bhqk,bhkd->bhqd", weights, value)
+
+
+@pytest.mark.slow
+def test_sums_of_einsum_in_float16_are_told() -> None:
+    found = certify(adding_in_float16, profile="quick", dtypes=("float32", "float16"), clauses="A1")
+    assert "Use @, or compute in float32." in " ".join(str(found).split())

@@ -17,6 +17,10 @@ SCALAR = (
     "A NumPy scalar such as np.sqrt(8) is float64, and an array times it becomes float64: use "
     "math.sqrt(8)."
 )
+EINSUM = (
+    "If it uses np.einsum: this adds the products of float16 arrays in float16, for some orders of "
+    "their axes. Use @, or compute in float32."
+)
 UNSEEN = "The numbers of results of a wrong dtype were not compared: once it is right, test again."
 
 
@@ -25,7 +29,10 @@ def hints(certificate: Findings, cause: Cause) -> list[str]:
     known = kind_of(certificate.about).reports.hints.get(joined(cause.features), "")
     hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else known
     hint = UNSEEN if cause.failure.endswith("has the wrong dtype") else hint
-    hint = hint if not cause.lens else SCALAR if _is_promoted(certificate, cause) else ""
+    if cause.lens:
+        hint = SCALAR if _is_promoted(certificate, cause) else ""
+    elif not hint and _grows_in_float16(certificate, cause):
+        hint = EINSUM
     formats = _other_formats(certificate, cause)
     return [x for x in (hint, formats) if x]
 
@@ -33,8 +40,18 @@ def hints(certificate: Findings, cause: Cause) -> list[str]:
 def _is_promoted(certificate: Findings, cause: Cause) -> bool:
     """Whether a result of NumPy is float64 where its inputs have fewer bits."""
     example = cause.counterexample
-    of_numpy = not {"torch", "jax"} & {*certificate.versions}
-    return example is not None and PROMOTED in example.message and of_numpy
+    return example is not None and PROMOTED in example.message and _is_of_numpy(certificate)
+
+
+def _grows_in_float16(certificate: Findings, cause: Cause) -> bool:
+    """Whether a result of NumPy is wrong in float16 alone, from a size on."""
+    alone = {*cause.dtypes} == {"float16"} < {*certificate.dtypes}
+    sizes = any(" > " in feature for feature in cause.features)
+    return alone and sizes and _is_of_numpy(certificate)
+
+
+def _is_of_numpy(certificate: Findings) -> bool:
+    return not {"torch", "jax"} & {*certificate.versions}
 
 
 def _other_formats(certificate: Findings, cause: Cause) -> str:
