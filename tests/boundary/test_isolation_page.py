@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from spec.certification.judging.apart import EFFORT, OTHERS
+from spec.certification.judging.apart import EFFORT
+from spec.certification.judging.posing import OTHERS
 from tests.walked import ROOT
 
 PAGE = (ROOT / "docs" / "isolation.md").read_text(encoding="utf-8")

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from spec import CLAUSES, about, certify
-from spec.certification.judging.drawing import series
+from spec.certification.judging.drawing import drawn, series
 from spec.certification.judging.given import programs_of, shapes_of
 from spec.certification.judging.judging import scope_for
+from spec.certification.judging.posing import posed
 from spec.certification.profiles import PROFILES
 from spec.choices import Numbered
 from spec.domain import Scope
@@ -52,6 +53,22 @@ def test_a_number_stands_for_shapes_and_another_one_for_numbers():
     assert len({p.v.tobytes() for p in drawn}) > 1
     alone = CLAUSES["V2"].over.problem(Numbered(5), Scope("float32"))
     assert shapes_of(alone) == shapes_of(drawn[0])
+
+
+def test_a_program_of_its_own_is_asked_for_outputs_that_have_numbers(maskless):
+    """In three shapes of a palette, whichever they are: some have no queries, or no values."""
+    subject, _ = maskless
+    shapes = subject.palette["A1"]
+    clause, scope = CLAUSES["A1"], scope_for(CLAUSES["A1"], subject, "float32", "strict", "quick")
+    empty = [shape for shape in shapes if not drawn(clause, scope, 0, shape).dout.size]
+    assert 2 * len(empty) < len(shapes)
+    assert empty
+    for _ in range(10):
+        asked_for = [
+            p for x, p in posed({"A1": clause}, subject.but(dtypes=("float32",)), "strict")
+        ]
+        assert len(asked_for) == 3
+        assert all(p.dout.size and p.k.size for p in asked_for)
 
 
 @pytest.mark.parametrize("clauses", SPECIFICATIONS)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -25,8 +25,8 @@ import numpy as np
 from spec.backends.elsewhere import Home, home
 from spec.boundary.placed import Beyond
 from spec.certification.judging.binding import lost
-from spec.certification.judging.drawing import drawn
-from spec.certification.judging.judging import Finding, scope_for
+from spec.certification.judging.judging import Finding
+from spec.certification.judging.posing import posed
 from spec.certification.profiles import Profile
 from spec.certification.target.probing import always
 from spec.clause import Clause
@@ -36,8 +36,6 @@ from spec.notation import HALF, Grade
 from spec.subject import Refused, Subject
 from spec.trial import Elsewhere, tried
 
-OTHERS = 8  # clauses that are drawn
-CHANCE = secrets.SystemRandom()
 AT_ONCE = 256  # calls between two looks at the clock
 PLAIN = 96  # scores of a plain problem
 LATE = "a call wrote into one of its inputs after it had answered"
@@ -126,7 +124,7 @@ class Apart:
     def differs(self) -> Found | None:
         """The first difference."""
         held, until = [], None
-        for clause, problem in self._posed():
+        for clause, problem in posed(self.clauses, self.subject, self.grade):
             late = until is not None and time.monotonic() > until
             if late and clause.number != self.kind.definition:  # its problems are posed in any case
                 continue
@@ -143,28 +141,6 @@ class Apart:
             if why := self._why(clause, problem):
                 return self._found(f"{ALONE}, after {count} calls", clause, problem, why)
         return None if few else self._refuses(count) or self._large()
-
-    def _posed(self) -> Iterator[tuple[Clause, Any]]:
-        """Clauses with problems: the simplest of each, and some that are drawn."""
-        first, *chosen = self._chosen()
-        rest = [x for x in self.clauses.values() if x not in (first, *chosen) and x.force == "must"]
-        chosen += CHANCE.sample(rest, min(OTHERS, len(rest)))
-        CHANCE.shuffle(chosen)
-        for number in (secrets.randbits(64), 0, secrets.randbits(64)):
-            for clause in (first, *chosen):
-                scope = scope_for(clause, self.subject, self.dtype, self.grade, "quick")
-                shape = secrets.choice(scope.palette) if scope.palette else None
-                yield clause, drawn(clause, scope, number, shape)
-
-    def _chosen(self) -> Iterator[Clause]:
-        """The definition's clause, then the others that are always among them."""
-        yield self.clauses[self.kind.definition]
-        compares = self.functions.compares
-        numbers = {x for name in self.subject.offered for x in compares.get(name, ())}
-        watching = {what for what, name in self.subject.offering.items() if name == "call"}
-        for number, clause in self.clauses.items():
-            if number != self.kind.definition and (number in numbers or watching & clause.needs):
-                yield clause
 
     def _why(self, clause: Clause, problem: Any) -> str | None:
         """Why a clause does not hold where a program of its own calls the target."""

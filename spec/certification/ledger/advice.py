@@ -1,6 +1,7 @@
 """Advice on causes that no change corrects: what to declare, test again, or leave out."""
 
 from spec.abilities import WORDS
+from spec.backends.habits import of_long_sums, of_wider_results
 from spec.certification.judging.cause import RAISES, Cause
 from spec.certification.ledger.findings import Findings
 from spec.features import FORMATS, joined
@@ -13,14 +14,6 @@ INFERENCE = (
     "pass raise NotImplementedError."
 )
 PROMOTED = "has the wrong dtype: got float64"
-SCALAR = (
-    "A NumPy scalar such as np.sqrt(8) is float64, and an array times it becomes float64: use "
-    "math.sqrt(8)."
-)
-EINSUM = (
-    "If it uses np.einsum: this adds the products of float16 arrays in float16, for some orders of "
-    "their axes. Use @, or compute in float32."
-)
 UNSEEN = "The numbers of results of a wrong dtype were not compared: once it is right, test again."
 
 
@@ -29,29 +22,25 @@ def hints(certificate: Findings, cause: Cause) -> list[str]:
     known = kind_of(certificate.about).reports.hints.get(joined(cause.features), "")
     hint = INFERENCE if (cause.asked, cause.failure) == UNTRAINED else known
     hint = UNSEEN if cause.failure.endswith("has the wrong dtype") else hint
+    script = cause.counterexample.script if cause.counterexample else ""
     if cause.lens:
-        hint = SCALAR if _is_promoted(certificate, cause) else ""
+        hint = of_wider_results(script) if _is_promoted(cause) else ""
     elif not hint and _grows_in_float16(certificate, cause):
-        hint = EINSUM
+        hint = of_long_sums(script)
     formats = _other_formats(certificate, cause)
     return [x for x in (hint, formats) if x]
 
 
-def _is_promoted(certificate: Findings, cause: Cause) -> bool:
-    """Whether a result of NumPy is float64 where its inputs have fewer bits."""
+def _is_promoted(cause: Cause) -> bool:
+    """Whether a result is float64 where its inputs have fewer bits."""
     example = cause.counterexample
-    return example is not None and PROMOTED in example.message and _is_of_numpy(certificate)
+    return example is not None and PROMOTED in example.message
 
 
 def _grows_in_float16(certificate: Findings, cause: Cause) -> bool:
-    """Whether a result of NumPy is wrong in float16 alone, from a size on."""
+    """Whether a result is wrong in float16 alone, from a size on."""
     alone = {*cause.dtypes} == {"float16"} < {*certificate.dtypes}
-    sizes = any(" > " in feature for feature in cause.features)
-    return alone and sizes and _is_of_numpy(certificate)
-
-
-def _is_of_numpy(certificate: Findings) -> bool:
-    return not {"torch", "jax"} & {*certificate.versions}
+    return alone and any(" > " in feature for feature in cause.features)
 
 
 def _other_formats(certificate: Findings, cause: Cause) -> str:
