@@ -90,6 +90,7 @@ def test_what_broke_a_clause_is_put_first_by_another_campaign(tmp_path, monkeypa
     assert len(database(str(tmp_path / "known")).words(WRONG, "A2", "float32")[0]) == 2
 
 
+@pytest.mark.slow
 def test_what_is_mended_is_told_and_forgotten(tmp_path):
     target = tmp_path / "mine.py"
     words = ("--database", str(tmp_path / "known"))

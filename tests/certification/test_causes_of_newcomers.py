@@ -125,6 +125,7 @@ def test_a_wrong_dtype_is_mended_where_rounding_is_judged_as_if_it_were_right() 
     assert certificate.region.passed
 
 
+@pytest.mark.slow
 def test_two_mistakes_are_two_causes_and_each_is_named() -> None:
     target = newcomers.scales_and_fills_wrongly
     certificate = certify(target, profile="quick", dtypes=("float32",))

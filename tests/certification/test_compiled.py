@@ -55,6 +55,7 @@ def loaded(name, way):
     return load(target, Request(target, compiled=way, dtypes=("float32",)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clauses", [("A1",), deep(("A1", "A4"))])
 def test_a_right_function_is_certified_compiled_and_says_so(clauses):
     options = {**QUICK, "specification": SPECIFICATION, "clauses": clauses}

@@ -131,7 +131,7 @@ def test_a_custom_kernel(wrong, verdict, graded, tmp_path):
     assert page["verdict"] == verdict
 
 
-@pytest.mark.quick("M - N-*")
+@pytest.mark.slow
 @pytest.mark.parametrize(("diagonal", "verdict"), [("M - N", "certified"), ("0", "not certified")])
 def test_a_solution_with_its_definition(diagonal, verdict, graded, tmp_path):
     (tmp_path / "definition.json").write_text(json.dumps(NAMED))

@@ -23,7 +23,7 @@ def of_numbers(query: Any, key: Any, value: Any, attn_mask: Any = None) -> Any:
     return dense(query, key, value, mask)
 
 
-@pytest.mark.quick("of_booleans*")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "mask"), [(of_booleans, "additive mask"), (of_numbers, "boolean mask")]
 )

@@ -31,7 +31,7 @@ def test_what_rounding_leaves_of_an_exact_zero_is_no_example_and_hides_no_known_
     assert cause.told.startswith("dk is wrong in ")
 
 
-@pytest.mark.quick("merging*", "feed-forward*", "layer*")
+@pytest.mark.quick("merging*", "feed-forward*")
 @pytest.mark.parametrize(
     ("about_what", "name", "said"),
     [

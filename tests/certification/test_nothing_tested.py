@@ -53,9 +53,13 @@ def test_a_decorated_test_without_problems_fails(folder: Path) -> None:
     assert "1 skipped" in done.stdout
 
 
-def test_the_definition_is_tested_with_any_selection_of_clauses(folder: Path) -> None:
+@pytest.mark.slow
+def test_the_definition_fails_with_any_selection_of_clauses(folder: Path) -> None:
     code, said = judged(folder, "--clause", "T1")
     assert code == 1, said
+
+
+def test_the_definition_is_tested_with_any_selection_of_clauses(folder: Path) -> None:
     (folder / "test_mine.py").write_text(DECORATED.format("clauses=('T1',)"))
     done = run(*PYTEST, "test_mine.py", "--collect-only", cwd=folder, program=())
     assert "A1-output_matches_definition-float32" in done.stdout

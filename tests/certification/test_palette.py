@@ -71,6 +71,7 @@ def test_a_program_of_its_own_is_asked_for_outputs_that_have_numbers(maskless):
         assert all(p.dout.size and p.k.size for p in asked_for)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clauses", SPECIFICATIONS)
 def test_what_compiles_is_asked_in_few_shapes_and_certified(clauses, tmp_path, monkeypatch):
     monkeypatch.setenv("SHAPES_MET", str(tmp_path / "met"))

@@ -196,13 +196,14 @@ KNOWN = pytest.mark.skipif(not light(), reason="no flags are known for this vers
 
 
 @KNOWN
-def test_quick_has_jax_optimise_little_and_says_so(tmp_path: Path) -> None:
+@pytest.mark.quick("(not LIGHT)*")
+@pytest.mark.parametrize(("more", "outcome"), [("0", "certified (quick)"), ("(not LIGHT)", ALONE)])
+def test_quick_has_jax_optimise_little_and_says_so(more, outcome, tmp_path: Path) -> None:
     """A program of its own is compiled as usual, so one that is right only lightly is refused."""
-    for more, outcome in (("0", "certified (quick)"), ("(not LIGHT)", ALONE)):
-        (tmp_path / "mine.py").write_text(LIGHT.format(power="0.5", more=more))
-        done = shell.run("certify", "mine.py:attend", *APART, "--profile", "quick", cwd=tmp_path)
-        assert outcome in done.stdout, done.stdout
-        assert LIGHTLY in done.stdout
+    (tmp_path / "mine.py").write_text(LIGHT.format(power="0.5", more=more))
+    done = shell.run("certify", "mine.py:attend", *APART, "--profile", "quick", cwd=tmp_path)
+    assert outcome in done.stdout, done.stdout
+    assert LIGHTLY in done.stdout
 
 
 @KNOWN
