@@ -130,6 +130,7 @@ def test_a_class_that_is_described_is_tested_with_its_description(tmp_path: Path
     assert done.stderr.startswith(f"error: {said}BertSelfAttention --description transformers/bert")
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_class_that_inherits_from_a_described_one_is_certified_with_the_command_of_the_error(
     tmp_path: Path,
