@@ -78,7 +78,6 @@ def test_each_target_is_a_suite_and_the_numbers_add_up(told):
     assert float(told.get("time")) > 0
 
 
-@pytest.mark.slow
 def test_a_suite_says_what_was_certified_and_how(told):
     for name, verdict_of_it in (
         ("right", "certified (quick)"),
