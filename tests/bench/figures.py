@@ -71,7 +71,8 @@ def pages() -> Mapping[Path, str]:
     """The pages with figures, as they should be."""
     before, title, _ = README.read_text().partition(TITLE)
     shown = table([row for row in kept() if row["shown"]])
-    more = f"; more in [`tests/bench`]({PAGE.relative_to(ROOT)}).\n"
+    link = f"; more in [`tests/bench`]({PAGE.relative_to(ROOT)})."
+    more = f"{link} A promise is broken if the measured value is worse.\n"
     return {README: f"{before}{title}{shown}{more}", PAGE: f"{HEADING}{table(kept())}.\n"}
 
 
