@@ -142,3 +142,11 @@ def test_a_record_has_the_conventions_of_its_spelling() -> None:
     record = implementation(flash, backend="numpy", spelling="flash-attn-2")
     assert record.chosen["causal"] == "bottom-right"
     assert implementation(flash, backend="numpy").chosen["causal"] == "top-left"
+
+
+def test_a_backward_pass_is_no_target_but_an_attribute() -> None:
+    def attend_backward(query: Any, key: Any, value: Any, dout: Any) -> Any:
+        return query * dout, key, value
+
+    with pytest.raises(Unsuitable, match=r"'dout', which a backward pass has: assign it to the "):
+        certify(attend_backward, profile="quick")

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from spec import CLAUSES, certify
@@ -156,3 +157,16 @@ def test_a_promise_is_kept_only_if_every_clause_and_format_keeps_it() -> None:
     found = judged("measures_in_another_order_every_call", "A1,T3,T15")
     assert [v.outcome for v in found.verdicts if v.promise] == ["holds", "violated"]
     assert not found.promises["run"].kept
+
+
+def wider(query, key, value):
+    """Attention whose results are float64, and the same at each call."""
+    scores = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ value
+
+
+def test_a_wrong_dtype_is_no_difference_in_bits() -> None:
+    found = certify(wider, profile="quick", dtypes=("float32",), clauses="A1,T3,P11,M6,C45")
+    assert {v.outcome for v in found.verdicts if v.ran} == {"violated"}
+    assert not found.promises

@@ -20,7 +20,7 @@ from spec.attention.plug.packing import PACKING
 from spec.attention.plug.paging import PAGING
 from spec.attention.plug.serving import carried_of
 from spec.attention.plug.spelling import Spelling
-from spec.attention.plug.untested import ADVICE
+from spec.attention.plug.untested import ADVICE, OF_BACKWARD
 from spec.attention.plug.untold import LACKS
 from spec.attention.texts import BOTH
 from spec.backends.calling import (
@@ -45,8 +45,6 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "k": ("k_cache", "key_cache", "key", "k"),  # beside a cache k and v are what is to be added
     "v": ("v_cache", "value_cache", "value", "v"),
 }
-
-
 # Parameters that ask for the log-sum-exp beside the output: whether it comes as (B, N, H).
 RETURNING: Mapping[str, bool] = {
     "return_lse": False,
@@ -201,8 +199,11 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     arrays, taken = _arrays(parameters, roles, name)
     left = {n: p for n, p in parameters.items() if n not in taken}
     usual = {p.name: p.spellings for p in PARAMETERS}
+    advice = (
+        ADVICE if "dout" in roles else {**dict.fromkeys(SPELLINGS["dout"], OF_BACKWARD), **ADVICE}
+    )
     options = matched(
-        name, _of_values(left), usual | {"added": MASK.added, **PACKING, **PAGING}, ADVICE
+        name, _of_values(left), usual | {"added": MASK.added, **PACKING, **PAGING}, advice
     )
     demanded = frozenset(ours for ours, n in options.items() if required(left[n]))
     defaults = {ours: left[n].default for ours, n in options.items()}
@@ -212,7 +213,7 @@ def signature_of(function: Callable[..., Any], roles: Sequence[str] = ("q", "k",
     passed = (*options.values(), *carried.values(), *filter(None, (added, returning, taught)))
     alone = unused(function, left, passed)
     if others := [x for x in alone if required(left[x])]:
-        raise Unsuitable(required_and_unknown(name, others, ADVICE))
+        raise Unsuitable(required_and_unknown(name, others, advice))
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         options = {ours: spellings[0] for ours, spellings in usual.items()} | options
     return Signature(

@@ -9,6 +9,10 @@ from collections.abc import Mapping
 ADAPTER = "a function of yours that takes {} and makes it from them can be tested"
 DROPOUT = "--kind dropout tests it"
 
+OF_BACKWARD = (
+    "which a backward pass has: assign it to the function as the attribute `backward`, and test "
+    "the function (docs/function.md)"
+)
 ADVICE: Mapping[str, str] = {
     "key_padding_mask": "bind the other mask with functools.partial to test it",
     "block_mask": ADAPTER.format("attn_mask, is_causal or window_size"),

@@ -25,7 +25,7 @@ def hints(certificate: Findings, cause: Cause) -> list[str]:
     script = cause.counterexample.script if cause.counterexample else ""
     if cause.lens:
         hint = of_wider_results(script) if _is_promoted(cause) else ""
-    elif not hint and _grows_in_float16(certificate, cause):
+    elif not hint and _grows_in_float16(cause):
         hint = of_long_sums(script)
     formats = _other_formats(certificate, cause)
     return [x for x in (hint, formats) if x]
@@ -37,10 +37,10 @@ def _is_promoted(cause: Cause) -> bool:
     return example is not None and PROMOTED in example.message
 
 
-def _grows_in_float16(certificate: Findings, cause: Cause) -> bool:
-    """Whether a result is wrong in float16 alone, from a size on."""
-    alone = {*cause.dtypes} == {"float16"} < {*certificate.dtypes}
-    return alone and any(" > " in feature for feature in cause.features)
+def _grows_in_float16(cause: Cause) -> bool:
+    """Whether a result is wrong in float16, and in no other format, from a size on."""
+    sizes = any(" > " in feature for feature in cause.features)
+    return sizes and {*cause.dtypes} == {"float16"}
 
 
 def _other_formats(certificate: Findings, cause: Cause) -> str:

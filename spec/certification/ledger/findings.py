@@ -1,6 +1,7 @@
 """The data of a certificate: verdicts with a ledger that adds up, and how to repeat the run."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,9 @@ from spec.version import FIRST
 FORMAT = 1  # of certificates as JSON: spec/schema/certificate-1.json
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+
+# How a clause about bits fails if a value is beyond its bound, or has another dtype or shape.
+OTHERWISE = re.compile(r" within (?!0(?: |$))| has the wrong ")
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,11 @@ class Promise:
             dtypes=tuple(dict.fromkeys(v.dtype for v in broken)),
             smallest=min((v.smallest for v in broken if v.smallest), key=len, default=""),
         )
+
+
+def _tells_bits(verdict: Verdict) -> bool:
+    """Whether a clause about bits passes, or fails because they differ."""
+    return verdict.outcome != "violated" or not OTHERWISE.search(verdict.message)
 
 
 @dataclass(frozen=True)
@@ -126,8 +135,11 @@ class Findings:
 
     @property
     def promises(self) -> Mapping[str, Promise]:
-        """The promises of bits whose clauses were run, by name."""
-        ran = grouped((v.promise, v) for v in self.verdicts if v.ran)
+        """The promises of bits whose clauses were run, by name.
+
+        A clause that fails for another reason, such as a wrong dtype, says nothing of bits.
+        """
+        ran = grouped((v.promise, v) for v in self.verdicts if v.ran and _tells_bits(v))
         return {name: Promise.of(ran[name]) for name in PROMISES if name in ran}
 
     @property
