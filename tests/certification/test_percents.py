@@ -27,7 +27,7 @@ def test_what_is_wrong_by_percents_is_refused(name: str, seed: int) -> None:
     assert not certify(f"{TARGETS}:{name}", **QUICKLY, seed=seed, fail_fast=True).passed
 
 
-@pytest.mark.quick("dsinks*")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "clause", "strength", "most"),
     [("dmask", "A5", 0.05, 3), ("dslopes", "Y13", 0.02, 1), ("dsinks", "Z14", 0.02, 0)],

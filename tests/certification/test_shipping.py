@@ -115,6 +115,7 @@ def test_a_layer_like_one_that_is_described_is_certified_with_the_description_of
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_class_that_is_described_is_tested_with_its_description(tmp_path: Path) -> None:
     """By the name under which it is recorded; under others, the error has the command."""
