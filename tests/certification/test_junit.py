@@ -78,6 +78,7 @@ def test_each_target_is_a_suite_and_the_numbers_add_up(told):
     assert float(told.get("time")) > 0
 
 
+@pytest.mark.slow
 def test_a_suite_says_what_was_certified_and_how(told):
     for name, verdict_of_it in (
         ("right", "certified (quick)"),
@@ -92,6 +93,7 @@ def test_a_suite_says_what_was_certified_and_how(told):
         assert found["repeat"].startswith("python -m ")
 
 
+@pytest.mark.slow
 def test_a_test_is_a_clause_in_a_format(told):
     found = case(told, "right", "A1")
     assert found.get("name") == "A1 output_matches_definition [float32]"
@@ -101,6 +103,7 @@ def test_a_test_is_a_clause_in_a_format(told):
     assert [*found] == []
 
 
+@pytest.mark.slow
 def test_a_failure_says_what_is_wrong_what_it_looks_like_and_how_to_repeat_it(told):
     (found,) = case(told, "wrong", "A2")
     assert found.tag == "failure"
@@ -111,6 +114,7 @@ def test_a_failure_says_what_is_wrong_what_it_looks_like_and_how_to_repeat_it(to
     assert found.text.index("at (0, 0, 0, 0)") < found.text.index("import numpy")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "number", "why"),
     [
@@ -125,6 +129,7 @@ def test_what_blocks_nothing_is_skipped_with_the_reason(name, number, why, told)
     assert found.get("message").startswith(why)
 
 
+@pytest.mark.slow
 def test_a_target_that_cannot_be_used_is_an_error(told):
     (found,) = suite(told, "broken")
     assert found.find("error").get("message") == "there is no file 'nowhere.py'"
