@@ -121,6 +121,10 @@ class Leaf:
         self.shape, self.dtype, self.requires_grad = of.shape, of.dtype, True
         tape.leaves.append(self)
 
+    def reshape(self, *shape: int) -> Placed:
+        """The same numbers in another shape; no call is differentiated by them."""
+        return self.of.reshape(*shape)
+
 
 class Tape:
     """The leaves of a call, in order, and the cotangents of its results, where they are known.

@@ -11,7 +11,7 @@ from spec.backends.memory import Laid
 from spec.boundary import connection
 from spec.boundary.found import far
 from spec.boundary.messages import Interfered
-from spec.boundary.placed import Placed
+from spec.boundary.placed import Leaf, Placed, Tape
 from spec.boundary.remote import Format
 from tests.shell import FEW, NO_CAUSES, run
 from tests.walked import ROOT
@@ -63,6 +63,15 @@ def arrays(library, *numbers):
 
 def called(target, library, *numbers):
     return target(*arrays(library, *numbers)).numbers()
+
+
+def test_a_leaf_may_be_passed_in_another_shape(function):
+    """As the mask of a call that raised: the exception of the tool hid that of the target."""
+    _, library = function
+    (array,) = arrays(library, 3)
+    moved = Leaf(array, Tape()).reshape(2, 4)
+    assert moved.shape == (2, 4)
+    assert (moved.numbers() == 3).all()
 
 
 # Certificates
