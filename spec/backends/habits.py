@@ -11,11 +11,6 @@ SUMS = (
 )
 
 
-def of_wider_results(script: str) -> str:
-    """Advice where results are float64 and inputs are not. script: one that calls the target."""
-    return "" if any(x in script for x in OTHERS) else WIDER
-
-
-def of_long_sums(script: str) -> str:
-    """Advice where float16 alone is wrong, from a size on. script: one that calls the target."""
-    return "" if any(x in script for x in OTHERS) else SUMS
+def where_it_fits(advice: str, script: str) -> str:
+    """Advice on NumPy, or "" for a target of another library. script: one that calls the target."""
+    return "" if any(x in script for x in OTHERS) else advice

@@ -1,4 +1,4 @@
-"""A target that names an environment variable is told if its process does not have it."""
+"""A report names the environment variables that a target mentions and its process lacks."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
 """Advice on causes that no change corrects: what to declare, test again, or leave out."""
 
 from spec.abilities import WORDS
-from spec.backends.habits import of_long_sums, of_wider_results
+from spec.backends.habits import SUMS, WIDER, where_it_fits
 from spec.certification.judging.cause import RAISES, Cause
 from spec.certification.ledger.findings import Findings
 from spec.features import FORMATS, joined
@@ -24,9 +24,9 @@ def hints(certificate: Findings, cause: Cause) -> list[str]:
     hint = UNSEEN if cause.failure.endswith("has the wrong dtype") else hint
     script = cause.counterexample.script if cause.counterexample else ""
     if cause.lens:
-        hint = of_wider_results(script) if _is_promoted(cause) else ""
+        hint = where_it_fits(WIDER, script) if _is_promoted(cause) else ""
     elif not hint and _grows_in_float16(cause):
-        hint = of_long_sums(script)
+        hint = where_it_fits(SUMS, script)
     formats = _other_formats(certificate, cause)
     return [x for x in (hint, formats) if x]
 
